@@ -1,6 +1,7 @@
 #include "engine/model_body.hpp"
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -62,6 +63,12 @@ void check_lengths(const Model& model, const Options& options) {
   if (!options.static_shapes) expect_shortest_length(ModelAccess::graph(model));
 }
 
+/// Returns whether errors of code `code` may come after some updates of a call.
+bool may_come_after_updates(Errc code) {
+  return code == Errc::cancelled || code == Errc::out_of_memory || code == Errc::stage_failed ||
+         code == Errc::internal;
+}
+
 /// Returns which lengths the calls of `model`, which has `options`, may have.
 DynamicLength lengths_of(const RunningModel& model, const Options& options) {
   DynamicLength dynamic = model.dynamic_length();
@@ -87,8 +94,8 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   const std::uint64_t updates_before = running_.updates();
   ModelGauge::Call shown(running_.gauge());
   try {
-    other_plans_.open();
     expect_not_stopped(stop);
+    other_plans_.open();
     const std::vector<Section> sections = sections_of(samples, length);
     expect_in_range(inputs, sections.front().plan->plan());
     std::vector<SectionResult> results;
@@ -137,20 +144,29 @@ void ModelBody::throw_interrupted(std::int64_t samples, std::uint64_t updates_be
   try {
     rethrow_to_host(size.training ? "TrainingModel::step" : "InferenceModel::run");
   } catch (const Error& error) {
-    const bool stopped = error.code() == Errc::cancelled;
-    if (stopped && !size.training)
-      throw Error(error.code(), "run: was asked to stop before it had run on all of its " +
-                                    count_text(samples, "sample") + ", and returns nothing");
-    if (!size.training || (!stopped && error.code() != Errc::out_of_memory)) throw;
-    const std::int64_t per_update = samples_per_iteration(size);
-    const std::string progress = " has done " +
-                                 std::to_string(running_.updates() - updates_before) + " of " +
-                                 count_text((samples + per_update - 1) / per_update, "update");
-    if (stopped)
-      throw Error(error.code(),
-                  "step: was asked to stop, and" + progress + "; the model goes on from there");
-    throw Error(error.code(), error.what() + ("; the step" + progress));
+    if (!may_come_after_updates(error.code())) throw;
+    try {
+      throw Error(error.code(), interrupted_text(error, samples, updates_before));
+    } catch (const std::bad_alloc&) {
+      throw error;  // The host learns what has failed, if not how far the call came.
+    }
   }
+}
+
+std::string ModelBody::interrupted_text(const Error& error, std::int64_t samples,
+                                        std::uint64_t updates_before) const {
+  const CallSize& size = call_size();
+  const bool stopped = error.code() == Errc::cancelled;
+  if (!size.training)
+    return stopped ? "run: was asked to stop before it had run on all of its " +
+                         count_text(samples, "sample") + ", and returns nothing"
+                   : error.what();
+  const std::int64_t per_update = samples_per_iteration(size);
+  const std::string progress = " has done " + std::to_string(running_.updates() - updates_before) +
+                               " of " +
+                               count_text((samples + per_update - 1) / per_update, "update");
+  return stopped ? "step: was asked to stop, and" + progress + "; the model goes on from there"
+                 : error.what() + ("; the step" + progress);
 }
 
 void ModelBody::check_samples(std::int64_t samples) const {

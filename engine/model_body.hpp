@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "engine/model/model_calls.hpp"
@@ -15,6 +16,7 @@
 #include "engine/published.hpp"
 #include "engine/running_model.hpp"
 #include "penstock/call_report.hpp"
+#include "penstock/error.hpp"
 #include "penstock/options.hpp"
 #include "penstock/training_model.hpp"
 
@@ -65,9 +67,12 @@ class ModelBody {
   /// sections. If a plan cannot be compiled, or sections cannot be joined, the function throws, and
   /// nothing has changed.
   std::vector<Section> sections_of(std::int64_t samples, std::int64_t length);
-  /// Rethrows the exception that ends a run(). If the host can go on afterwards, the text says how
-  /// much of the call was done.
+  /// Rethrows the exception that ends a run(). If some updates may have come before it, the text
+  /// says how many did, unless there is no memory for that text.
   [[noreturn]] void throw_interrupted(std::int64_t samples, std::uint64_t updates_before) const;
+  /// Returns the text of the exception that throw_interrupted() throws instead of `error`.
+  std::string interrupted_text(const Error& error, std::int64_t samples,
+                               std::uint64_t updates_before) const;
 
   std::shared_ptr<ModelCalls> calls_;
   Options options_;

@@ -85,14 +85,19 @@ void expect_not_stopped(const std::stop_token& stop) {
 }
 
 RunningModel& OtherPlans::open() const {
-  full_.expect_open();
-  for (const auto& plan : kept_) plan->expect_open();
+  full_.settle_failure();
+  for (const auto& plan : kept_) plan->settle_failure();
   return full_;
 }
 
+void OtherPlans::leave_failed_actors() const {
+  full_.leave_failed_actors();
+  for (const auto& plan : kept_) plan->leave_failed_actors();
+}
+
 void OtherPlans::detach() {
+  const bool any = full_.any_attached();  // A plan that has failed is detached by open() already.
   open();
-  const bool any = full_.any_attached();
   while (!kept_.empty()) forget_oldest();
   if (full_.attached() || !any) full_.detach();
 }

@@ -66,9 +66,13 @@ class OtherPlans {
   /// outlive this object.
   OtherPlans(RunningModel& full, const Options& options) : full_(full), options_(options) {}
 
-  /// Returns the model for full calls.
-  /// @throws Error as RunningModel::expect_open() if that model or one of these plans has failed.
+  /// Returns the model for full calls. The model and these plans can be used, even if one of them
+  /// has failed before.
+  /// @throws Error as RunningModel::settle_failure() of that model or one of these plans.
   RunningModel& open() const;
+
+  /// Calls RunningModel::leave_failed_actors() of the model and of all these plans.
+  void leave_failed_actors() const;
 
   /// Forgets these plans, and detaches the model for full calls. @throws Error as open(), and
   /// as RunningModel::detach() if no plan is attached.

@@ -41,13 +41,16 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
   // What the replicas have made of their buffers is on the IPUs of the plan that has trained last,
   // which may be one for calls of another length.
   RunningModel* const last = buffers_holder();
-  if (last && last != this && last->replicas() == replicas &&
-      (last->runtime_ ? last->held_version_ : last->kept_version_) == weights_->version())
+  if (last && last != this && last->replicas() == replicas && last->has_newest_buffers())
     return last->read_buffer(name, replica, replicas);
   const std::size_t position = buffer_position(name);
   check_number("replica", replica, {.low = 0, .high = static_cast<double>(replicas - 1)});
   attach();
-  if (held_version_ != weights_->version()) upload_weights();
+  if (held_version_ != weights_->version()) {
+    settle_failure();
+    attach();
+    upload_weights();
+  }
   const auto read = ask([&](auto& actors) { return actors.read_variables(replica); });
   return read[position];
 }
@@ -55,9 +58,8 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
 ReplicaBuffers RunningModel::replica_buffers() {
   RunningModel* const last = buffers_holder();
   if (!last || last->replicas() != replicas()) return {};
-  if (!last->runtime_)
-    return last->kept_version_ == weights_->version() ? last->kept_buffers_ : ReplicaBuffers{};
-  if (last->held_version_ != weights_->version()) return {};
+  if (!last->has_newest_buffers()) return {};
+  if (!last->runtime_) return last->kept_buffers_;
   const auto known = last->buffers();
   ReplicaBuffers result{.length = last->length()};
   if (known.empty()) return result;
@@ -85,6 +87,25 @@ void RunningModel::expect_buffers(std::span<const NamedTensor> of_replica) const
                                : "an empty tensor"));
   }
   if (!left.empty()) refuse(std::string(left.begin()->first), "is missing");
+}
+
+void RunningModel::give_back_buffers() {
+  if (!buffers_before_) return;
+  const auto [holder, updates_before] = *buffers_before_;
+  if (holder != this && updates() == updates_before && has_newest_buffers()) {
+    weights_->take_from(*this);
+    buffers_holder() = holder;
+    if (holder) (holder->runtime_ ? holder->held_version_ : holder->kept_version_) = held_version_;
+  }
+  buffers_before_.reset();
+}
+
+void RunningModel::give_back_buffers_if_possible() noexcept {
+  try {
+    give_back_buffers();
+  } catch (...) {
+    buffers_before_.reset();
+  }
 }
 
 void RunningModel::set_replica_buffers(std::span<const std::vector<NamedTensor>> of_replicas) {

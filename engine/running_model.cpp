@@ -165,13 +165,17 @@ void RunningModel::detach() {
   if (!runtime_)
     throw Error(Errc::invalid_argument, "detach: model " + title_ + " is not attached to its IPUs");
   note_failure();
+  const bool failed = !failure_.empty();
+  const bool goes_on = !failed || runtime_->can_be_replaced();
   std::optional<actors::OptimizerTensors> state;
-  // After a failure the state cannot be read. A plan for short steps is then detached without it.
-  const bool leaves_state = host_of_ && !failure_.empty();
-  if (plan_->training && holds_optimizer_state() && !leaves_state)
-    state = ask([](auto& actors) { return actors.read_optimizer(); });
+  if (plan_->training && holds_optimizer_state()) {
+    // A plan for short steps that has failed for good is detached without the state.
+    if (!goes_on && !host_of_) throw actors::closed_by(failure_);
+    if (goes_on) state = ask([](auto& actors) { return actors.read_optimizer(); });
+  }
+  if (failed && goes_on) give_back_buffers();
   ReplicaBuffers buffers;
-  if (failure_.empty() && buffers_holder() == this) buffers = replica_buffers();
+  if (goes_on && buffers_holder() == this) buffers = replica_buffers();
   if (setup_.trace) {  // What the stages have recorded would be lost with the stages.
     ask_stages();
     note_program_times();
@@ -190,21 +194,34 @@ void RunningModel::detach() {
   stay_.reset();
   held_version_ = 0;
   log_(LogLevel::info, {title_, ": detached from its IPUs"});
+  if (failed && goes_on) {
+    failure_.clear();
+    log_(LogLevel::info, {title_, ": goes on after its failure, from update ",
+                          std::to_string(updates()), ", with new actors"});
+  }
   if (!is_free)
     log_(LogLevel::warning,
          {title_, ": an IPU is still busy, and has its memory until it is done"});
 }
 
-void RunningModel::expect_open() {
+void RunningModel::settle_failure() {
   note_failure();
   if (untold_failure_) throw *std::exchange(untold_failure_, std::nullopt);
-  if (runtime_) runtime_->expect_open();
-  if (!failure_.empty()) throw actors::closed_by(failure_);
+  if (runtime_ && runtime_->untold_failure()) runtime_->expect_open();
+  if (!leave_failed_actors()) throw actors::closed_by(failure_);
+}
+
+bool RunningModel::leave_failed_actors() {
+  note_failure();
+  if (failure_.empty()) return true;
+  if (!runtime_ || !runtime_->can_be_replaced()) return false;
+  detach();
+  return true;
 }
 
 void RunningModel::attach() {
   if (runtime_) return;
-  expect_open();
+  settle_failure();
   start_actors();
   try {
     if (kept_state_) runtime_->write_optimizer(*kept_state_);
@@ -318,9 +335,11 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
     outcome = runtime_->finish_step();
   } catch (...) {
     note_failure_if_possible();
+    if (failure_.empty()) give_back_buffers_if_possible();
     trace_.leave(steady_ns());
     throw;
   }
+  buffers_before_.reset();
   StepResult result = result_of(outcome);
   count_rows(result.rows, micro_batches);
   const double seconds = watch.seconds();
@@ -344,6 +363,8 @@ void RunningModel::prepare_run() {
   if (held_version_ != weights_->version()) upload_weights();
   // From here on the newest weights are on the IPUs, even if a later update of this call fails.
   if (!plan_->training) return;
+  RunningModel* const holder = buffers_holder();
+  buffers_before_ = {holder && holder->has_newest_buffers() ? holder : nullptr, updates()};
   held_version_ = weights_->mark_newer(*this, store_index_);
   buffers_holder() = this;
 }

@@ -90,19 +90,26 @@ class RunningModel final : public WeightSource {
   /// the size of the micro-batch, too.
   void expect_same_rows(const RunningModel& remainder) const;
 
-  /// Checks that the model has not failed, not even before it was detached.
-  /// @throws Error if it has failed: the failure itself if no call has thrown it yet, and closed
-  /// otherwise.
-  void expect_open();
-  /// Ends the actors and their threads, and frees their memory. The weights, the optimizer's state
-  /// and the number of updates are kept, so that later random numbers do not change. A failure is
-  /// kept, too.
-  /// @throws Error invalid_argument if the model is detached already; closed after a failure in
-  /// training, because the state cannot be read then.
+  /// Makes the model usable again after a failure, unless it has failed for good: the actors end,
+  /// and the next attach() starts others, which go on from the last update. Does nothing if the
+  /// model has not failed. Whatever needs actors that have not failed calls this function first.
+  /// @throws Error: the failure itself if no call has thrown it yet; closed if the model has failed
+  /// for good; stalled if an IPU is still busy; as detach().
+  void settle_failure();
+  /// Detaches the model if it has failed and can go on. Does not tell a failure that no call has
+  /// thrown yet. Returns false if the model has failed for good.
+  /// @throws Error stalled if an IPU is still busy; as detach().
+  bool leave_failed_actors();
+  /// Ends the actors and their threads, and frees their memory. The weights, the optimizer's state,
+  /// the buffers and the number of updates are kept as the last update has left them, so that later
+  /// random numbers do not change. If the model has failed for good, the failure is kept, too.
+  /// @throws Error invalid_argument if the model is detached already; closed if it has failed for
+  /// good in training, because the state cannot be read then; stalled if it has failed and an IPU
+  /// is still busy; out_of_memory.
   void detach();
   /// Starts the actors and their threads again if the model is detached, without compiling again.
   /// Every function that needs the IPUs calls attach() first.
-  /// @throws Error out_of_memory; as expect_open() if the model has failed.
+  /// @throws Error out_of_memory; as settle_failure() if the model has failed.
   void attach();
   bool attached() const noexcept { return runtime_ != nullptr; }
   /// Returns whether this model is attached, or one of those that share its IPUs. Any thread may
@@ -215,6 +222,17 @@ class RunningModel final : public WeightSource {
   RunningModel*& buffers_holder() noexcept {
     return host_of_ ? host_of_->buffers_holder_ : buffers_holder_;
   }
+  /// Returns whether the buffers of the replicas of this model, or those that are kept while it is
+  /// detached, belong to the newest weights.
+  bool has_newest_buffers() const {
+    return (runtime_ ? held_version_ : kept_version_) == weights_->version();
+  }
+  /// Undoes what prepare_run() has noted if the run has done no update: the model that had the
+  /// newest buffers before the run has them again.
+  void give_back_buffers();
+  /// Calls give_back_buffers() while an error is on its way to the host. If memory is missing, all
+  /// replicas go on from the buffers of the first one.
+  void give_back_buffers_if_possible() noexcept;
   /// Returns the names of all buffers, and their positions in Plan::variables.
   std::map<std::string_view, std::size_t> buffers() const;
   actors::OptimizerTensors optimizer_tensors();
@@ -303,6 +321,12 @@ class RunningModel final : public WeightSource {
   // `buffers_holder_` is the model that has trained last, or null. A model for other calls uses the
   // member of `host_of_` instead of its own.
   RunningModel* buffers_holder_ = nullptr;
+  // `buffers_before_` says what was before the run that is under way or has failed.
+  struct BuffersBefore {
+    RunningModel* holder;  // `holder` had the newest buffers. It is null if no model had them.
+    std::uint64_t updates;
+  };
+  std::optional<BuffersBefore> buffers_before_;
   // `kept_state_` has the optimizer's state while this model is detached and holds the state.
   std::optional<actors::OptimizerTensors> kept_state_;
   // `kept_buffers_` has the buffers of the replicas while this model is detached, if this model has
@@ -310,7 +334,8 @@ class RunningModel final : public WeightSource {
   // weights.
   ReplicaBuffers kept_buffers_;
   std::uint64_t kept_version_ = 0;
-  // `failure_` is the failure that the log was told. It is empty if there was none.
+  // `failure_` is the failure that the log was told. It is empty if there was none, or if the model
+  // goes on after it.
   std::string failure_;
   // `untold_failure_` is a failure that no call has thrown yet.
   std::optional<Error> untold_failure_;

@@ -1,4 +1,4 @@
-// A Failure says why a running model cannot go on.
+// A Failure says why a pipeline cannot go on.
 #pragma once
 
 #include <string>

@@ -28,6 +28,12 @@ std::string FailureLatch::text() const {
   return failure_ ? failure_->text : "";
 }
 
+std::optional<Errc> FailureLatch::code() const {
+  const std::lock_guard lock(mutex_);
+  if (!failure_) return std::nullopt;
+  return failure_->code;
+}
+
 std::optional<Error> FailureLatch::untold() const {
   const std::lock_guard lock(mutex_);
   if (!failure_ || thrown_) return std::nullopt;

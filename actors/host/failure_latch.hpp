@@ -1,5 +1,5 @@
-// A FailureLatch keeps the first failure of a running model. A failure ends the model. Any thread
-// may use a FailureLatch.
+// A FailureLatch keeps the first failure of a pipeline. A failure ends the pipeline: its actors do
+// no more work. Any thread may use a FailureLatch.
 #pragma once
 
 #include <mutex>
@@ -27,6 +27,8 @@ class FailureLatch {
   bool failed() const;
   /// Returns the text of the first failure, or an empty text if there was no failure.
   std::string text() const;
+  /// Returns the code of the first failure, or nothing if there was no failure.
+  std::optional<Errc> code() const;
   /// Returns the first failure if no call has thrown it yet, and nothing otherwise.
   std::optional<Error> untold() const;
   /// Checks that there was no failure.

@@ -97,10 +97,7 @@ std::span<const StageMemory> PipelineRuntime::memory_of(std::int32_t replica) co
 }
 
 Variables PipelineRuntime::read_variables(std::int32_t replica) {
-  if (replica != 0)
-    host_->expect_idle();
-  else if (host_->expect_idle_or_failed())
-    end_to_read();
+  if (host_->expect_idle_or_failed()) end_to_read();
   return actors::read_variables(*setup_->plan, cast_->memory, static_cast<std::size_t>(replica));
 }
 
@@ -136,7 +133,7 @@ void PipelineRuntime::set_rules(UpdateRules rules) {
 }
 
 OptimizerTensors PipelineRuntime::read_optimizer() {
-  host_->expect_idle();
+  if (host_->expect_idle_or_failed()) end_to_read();
   return actors::read_optimizer(*setup_->plan, cast_->memory);
 }
 
@@ -176,6 +173,12 @@ std::string PipelineRuntime::failure() const {
 
 std::optional<Error> PipelineRuntime::untold_failure() const {
   return host_->failure.untold();
+}
+
+bool PipelineRuntime::can_be_replaced() {
+  if (host_->failure.code() == Errc::stalled) return false;
+  end_to_read();
+  return have_same_updates(cast_->memory);
 }
 
 void PipelineRuntime::expect_open() {

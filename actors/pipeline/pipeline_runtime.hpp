@@ -51,11 +51,10 @@ class PipelineRuntime {
   /// micro-batches from beginning.
   StepOutcome finish_step();
 
-  /// Returns the variables of replica `replica`. After a failure, the variables of replica 0 can
-  /// still be read as the last update has left them, and reading them ends the actors.
+  /// Returns the variables of replica `replica`. After a failure, they can still be read as the
+  /// last update has left them, and reading them ends the actors.
   /// @throws Error busy while a call is under way; after a failure, closed if the failure came in
-  /// the middle of an update, stalled if a kernel does not end, and as expect_open() for any
-  /// replica but 0; out_of_memory.
+  /// the middle of an update, and stalled if a kernel does not end; out_of_memory.
   Variables read_variables(std::int32_t replica = 0);
   void write_variables(const Variables& variables);  ///< Writes the variables of every replica.
   /// Writes those of `variables` that are buffers, in replica `replica` alone. The others may be
@@ -63,7 +62,8 @@ class PipelineRuntime {
   void write_buffers(const Variables& variables, std::int32_t replica);
   /// Replaces the rules from the next update on. The state of the optimizer stays.
   void set_rules(UpdateRules rules);
-  /// Returns the optimizer's whole state. @throws Error as expect_open(); out_of_memory.
+  /// Returns the optimizer's whole state. After a failure, it can be read as the variables can.
+  /// @throws Error as read_variables()
   OptimizerTensors read_optimizer();
   /// Overwrites the optimizer's state in every replica, and sets the number of updates to
   /// `tensors.updates`. The tensors must have the types that the rules ask for.
@@ -73,6 +73,11 @@ class PipelineRuntime {
   std::string failure() const;
   /// Returns the pipeline's failure if no call has thrown it yet, and nothing otherwise.
   std::optional<Error> untold_failure() const;
+  /// Returns whether another runtime can go on from the variables and the state that this one holds
+  /// after a failure: the failure was no stall, and did not come in the middle of an update. Unless
+  /// the failure was a stall, the function ends the actors. The pipeline must have failed.
+  /// @throws Error stalled if a kernel does not end.
+  bool can_be_replaced();
   /// Checks that the pipeline has not failed.
   /// @throws Error if it has: the failure itself if no call has thrown it yet, closed otherwise.
   void expect_open();

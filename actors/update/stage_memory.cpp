@@ -16,23 +16,34 @@ bool agrees(const WeightUpdate& update, const WeightUpdate& first) {
   return update.whole() && update.updates() == first.updates();
 }
 
+/// Returns the first of `stages` whose weights are in the middle of an update, or have had other
+/// updates than those of the first stage, or the end if there is none.
+auto find_disagreement(std::span<const StageMemory> stages) {
+  return std::ranges::find_if(stages, [&](const StageMemory& stage) {
+    return stage.update && !agrees(*stage.update, *stages[0].update);
+  });
+}
+
 /// Checks that the stages of all replicas have done the same updates. There are `count` stages in
 /// each replica.
 void expect_agreement(std::span<const StageMemory> stages, std::size_t count) {
-  for (std::size_t at = 0; at < stages.size(); ++at) {
-    const auto& update = stages[at].update;
-    if (!update || agrees(*update, *stages[0].update)) continue;
-    const std::string other = at == 0 ? ""
-                                      : " and stage " + std::to_string(at % count) +
-                                            " of replica " + std::to_string(at / count);
-    throw Error(Errc::closed,
-                "the weights cannot be read: the failure came in the middle of an update, which "
-                "stage 0 of replica 0" +
-                    other + (at == 0 ? " had not finished" : " had not both finished"));
-  }
+  const auto found = find_disagreement(stages);
+  if (found == stages.end()) return;
+  const auto at = static_cast<std::size_t>(found - stages.begin());
+  const std::string other = at == 0 ? ""
+                                    : " and stage " + std::to_string(at % count) + " of replica " +
+                                          std::to_string(at / count);
+  throw Error(Errc::closed,
+              "the weights cannot be read: the failure came in the middle of an update, which "
+              "stage 0 of replica 0" +
+                  other + (at == 0 ? " had not finished" : " had not both finished"));
 }
 
 }  // namespace
+
+bool have_same_updates(std::span<const StageMemory> stages) {
+  return find_disagreement(stages) == stages.end();
+}
 
 std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages,
                                    std::size_t replica) {
@@ -66,6 +77,7 @@ void write_buffers(std::span<const StageMemory> stages, std::span<const Tensor> 
 }
 
 OptimizerTensors read_optimizer(const graph::Plan& plan, std::span<const StageMemory> stages) {
+  expect_agreement(stages, plan.stages.size());
   std::vector<VariableState> states;
   for (const StageMemory& stage : stages)
     std::ranges::move(stage.update->read_state(), std::back_inserter(states));

@@ -19,6 +19,9 @@ struct StageMemory {
   std::shared_ptr<WeightUpdate> update = {};  ///< This is null in inference.
 };
 
+/// Returns whether the stages of all replicas, which are `stages`, have done the same updates, and
+/// none is in the middle of one.
+bool have_same_updates(std::span<const StageMemory> stages);
 /// Returns copies of the variables of replica number `replica`, in the order of Plan::variables.
 /// `stages` are those of all replicas, which update parts of the same parameters.
 /// @throws Error closed if the stages ended in the middle of an update; out_of_memory.
@@ -33,7 +36,7 @@ void write_buffers(std::span<const StageMemory> stages, std::span<const Tensor> 
 
 /// Returns the optimizer's whole state, which is put together from the shards of the replicas if
 /// they divide it. `stages` are those of all replicas.
-/// @throws Error out_of_memory
+/// @throws Error as read_variables()
 OptimizerTensors read_optimizer(const graph::Plan& plan, std::span<const StageMemory> stages);
 /// Overwrites the optimizer's state in all replicas. `state` has the types that the rules ask for.
 /// `stages` are those of all replicas.

@@ -138,11 +138,12 @@ class Layers : public SpatialLayers {
   /// of shape [1], says where in the sequence they begin. They see themselves and all earlier rows,
   /// whose keys and values stay on the layer's IPU, in the buffers NAME.keys, NAME.values and
   /// NAME.known, from one call to the next. A call with position 0 begins a new sequence. A later
-  /// position than that of the next row fails the call with Errc::stage_failed, and ends the model.
+  /// position than that of the next row fails the call with Errc::stage_failed.
   ///
   /// The model's own buffers stay zeros, and so do those in files of its weights. What the IPUs
   /// keep is lost when these buffers are copied to them again: after a change of the model's
-  /// weights, and after InferenceModel::detach(). The sequence has to begin again then.
+  /// weights, after InferenceModel::detach(), and after a call that has failed on the IPUs. The
+  /// sequence has to begin again then.
   ///
   /// A model with this layer cannot be trained, and its InferenceModel takes one sample a call.
   Value cached_attention(const std::string& name, Value q, Value k, Value v, Value position,

@@ -84,12 +84,12 @@ struct StepResult {
 
 class OutputFile;
 
-/// A TrainingModel trains a Model. A training model that has failed for good reports that once, by
-/// an Error with the failure's own code (stage_failed, stalled, ...): in the call that was under
-/// way, or else in the next call that is refused because of the failure. Every later call that is
-/// refused throws Error closed, whose text repeats the failure. step(), attach(), detach(),
-/// set_optimizer() and everything that reads or writes the optimizer's state are refused, and so
-/// are other functions whose contracts say so.
+/// A TrainingModel trains a Model. A failure on the IPUs is reported once, by an Error with its own
+/// code (stage_failed, stalled, ...): by the call that was under way, or else by the next one of
+/// the calls that are named below. The model then goes on from the last complete update, unless it
+/// has failed for good: by a stall, or in the middle of an update. Then step(), attach(), detach(),
+/// set_optimizer() and everything that reads or writes the optimizer's state throw Error closed,
+/// whose text repeats the failure, and so do other functions whose contracts say so.
 class TrainingModel {
  public:
   /// Compiles the model and starts the threads. Training begins with the weights of `model`, and
@@ -149,17 +149,18 @@ class TrainingModel {
   ///
   /// If memory runs out, the call throws Error out_of_memory, whose text says how many of its
   /// updates the call has done, unless there is no memory for that text. updates() counts these
-  /// updates in any case, and the weights and the state of the optimizer include them. If memory
-  /// ran out on the calling thread, the model can go on; if it ran out on a thread of the engine,
-  /// the model has failed, and later calls throw Error closed.
+  /// updates in any case, and the weights and the state of the optimizer include them. The model
+  /// goes on from there.
   ///
   /// The inputs are released on a thread of the host's, and deleted there if these were the last
   /// handles: at the end of this call, of a later call of the same TrainingModel, or of its
   /// destructor.
   /// @throws Error shape_mismatch, and invalid_data for a label or id that is not a number of a
-  /// class or row, before anything has changed; stage_failed (also for labels that ctc_loss() and
-  /// probabilities that binary_cross_entropy() does not take) or stalled afterwards. Then the model
-  /// has failed for good, and keeps the weights of the last update.
+  /// class or row, before anything has changed; afterwards stage_failed, for labels that ctc_loss()
+  /// and probabilities that binary_cross_entropy() does not take, for example, whose text says how
+  /// many updates the call has done, and from which the next call goes on; stalled, after which the
+  /// model has failed for good, and keeps the weights of the last update. A call that comes after a
+  /// failure while an IPU is still busy throws stalled, too, and may be made again.
   StepResult step(std::span<const Tensor> inputs, std::stop_token stop = {});
   /// Trains on `inputs` as step() does on a span.
   StepResult step(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
@@ -230,9 +231,8 @@ class TrainingModel {
   /// update: what the replica's own micro-batches have made of it. Model::weight() returns the
   /// buffer of replica 0, from which every replica goes on once the host has set a weight or
   /// another training model of the same Model has changed one.
-  /// @throws Error invalid_argument if there is no such buffer or replica. After a failure, the
-  /// buffers of replica 0 are read as Model::weight() reads them, and those of other replicas are
-  /// refused.
+  /// @throws Error invalid_argument if there is no such buffer or replica; after a failure, as
+  /// Model::weight(); closed if the model has failed for good and the host has set weights since.
   Tensor buffer(const std::string& name, int replica) const;
 
   /// Returns the number of weight updates since construction, added to those that a restored state

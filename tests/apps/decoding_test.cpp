@@ -105,6 +105,10 @@ TEST(Decoding, RefusesAPositionBehindTheNextRow) {
   EXPECT_TRUE(same_bits(logits_at(decoder, 1), before));
   const std::string refused = refusal(Errc::stage_failed, [&] { logits_at(decoder, 3); });
   EXPECT_NE(refused.find("position 3 at sample 0: expected 0 to 2"), std::string::npos) << refused;
+  EXPECT_NE(refusal(Errc::stage_failed, [&] { logits_at(decoder, 2); }), "accepted")
+      << "what was kept is lost with the call that has failed";
+  logits_at(decoder, 0);
+  EXPECT_TRUE(same_bits(logits_at(decoder, 1), before));
 }
 
 TEST(Decoding, BeginsAgainAfterItWasDetached) {

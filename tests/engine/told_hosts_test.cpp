@@ -2,6 +2,7 @@
 // and what becomes of the model if the log throws.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -40,12 +41,26 @@ TEST(ToldHosts, D14_HearOfAFailureOnceOnTheThreadThatCalls) {
     for (const std::int64_t fine : {full, remainder}) training.step(samples(fine));
     const Tensor trained = model.weight("fc.weight");
     const auto text = refusal(Errc::stage_failed, [&] { training.step(samples(count, 9)); });
-    for (const std::int64_t next : {full, remainder})
-      EXPECT_NE(refusal(Errc::closed, [&] { training.step(samples(next)); }), "accepted");
-    EXPECT_EQ(lines, std::vector{text});
-    EXPECT_EQ(threads, std::vector{std::this_thread::get_id()});
     EXPECT_TRUE(same_bits(seen, trained));
+    for (const std::int64_t next : {full, remainder}) training.step(samples(next));
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(text, lines[0] + "; the step has done 0 of 1 update");
+    EXPECT_EQ(threads, std::vector{std::this_thread::get_id()});
   }
+}
+
+TEST(ToldHosts, D14_HearFromWhichUpdateAModelGoesOn) {
+  std::vector<std::string> lines;
+  const auto log = [&](std::string_view line) { lines.emplace_back(line); };
+  TrainingModel training(network(), told_to(log, LogLevel::info));
+  training.step(samples(full));
+  EXPECT_NE(refusal(Errc::stage_failed, [&] { training.step(samples(full, 9)); }), "accepted");
+  training.step(samples(full));
+  const auto is_told = [](const std::string& line) {
+    return line.find(": goes on after its failure, from update 1, with new actors") !=
+           std::string::npos;
+  };
+  EXPECT_EQ(std::ranges::count_if(lines, is_told), 1);
 }
 
 std::string refusal_of_any(const auto& call) {

@@ -71,6 +71,8 @@ void expect_failure(const SmallEngineOptions& options, const Fault& fault, std::
   EXPECT_EQ(refusal(Errc::closed, [&] { engine.step(1); }),
             "the model has failed before and cannot go on: " + text);
   for (int read = 0; read < 2; ++read) EXPECT_TRUE(same_bits(runtime.read_variables(), weights));
+  EXPECT_TRUE(runtime.can_be_replaced());
+  EXPECT_EQ(runtime.read_optimizer().updates, static_cast<std::int64_t>(fault.update));
 }
 
 TEST(PipelineFailure, OfAnOpReachesTheCallAndLeavesTheWeightsOfTheLastUpdate) {
@@ -238,10 +240,13 @@ TEST(PipelineFailure, OfAnUpdateIsKnownAtOnce) {
     const std::string last = std::to_string(last_stage);
     EXPECT_EQ(refusal(Errc::stage_failed, [&] { engine.step(1); }),
               "stage " + last + " (replica 0, IPU " + last + "), weight update: no luck");
-    for (int twice = 0; twice < 2; ++twice)
-      EXPECT_NE(refusal(Errc::closed, [&] { engine.runtime().read_variables(); })
-                    .find("in the middle of an update"),
-                std::string::npos);
+    for (int twice = 0; twice < 2; ++twice) {
+      EXPECT_FALSE(engine.runtime().can_be_replaced());
+      for (const std::string& text :
+           {refusal(Errc::closed, [&] { engine.runtime().read_variables(); }),
+            refusal(Errc::closed, [&] { engine.runtime().read_optimizer(); })})
+        EXPECT_NE(text.find("in the middle of an update"), std::string::npos) << text;
+    }
     EXPECT_EQ(engine.runtime().updates(), 0u);
   }
 }

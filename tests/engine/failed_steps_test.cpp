@@ -1,0 +1,267 @@
+// A step that fails, wherever in a window and whatever the schedule, leaves what a run has that
+// never saw the window: weights, optimizer state, buffers of every replica and random numbers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "graph/values/memory.hpp"
+#include "penstock/penstock.hpp"
+#include "tests/engine/same_weights.hpp"
+#include "tests/engine/unchecked_indices.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
+#include "tests/support/thread_count.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr int batch = 2, accumulation = 3, updates = 2;
+
+/// A Fuse lets one run of a layer throw: run number `left`, counted down from the moment that it is
+/// set. A negative number lets none throw.
+struct Fuse {
+  std::atomic<int> left{-1};
+  void burn() {
+    if (left.load() >= 0 && left.fetch_sub(1) == 0) throw std::runtime_error("no luck");
+  }
+};
+Fuse forward, backward;
+
+/// Makes the op known that passes x on, and throws where the fuses say so.
+const char* fused_op() {
+  static const bool known = [] {
+    register_op({.name = "fused",
+                 .shape = [](std::span<const Shape> inputs) { return inputs[0]; },
+                 .forward =
+                     [](std::span<const OpInput> inputs, const OpOutput& output) {
+                       forward.burn();
+                       std::ranges::copy(inputs[0].values, output.values.begin());
+                     },
+                 .backward =
+                     [](std::span<const OpInput>, const OpInput&, const OpInput& gradient,
+                        std::span<const OpOutput> gradients) {
+                       backward.burn();
+                       std::ranges::copy(gradient.values, gradients[0].values.begin());
+                     }});
+    return true;
+  }();
+  return known ? "fused" : "";
+}
+
+/// Returns a network of two blocks, with statistics and with random numbers. The last layer fails
+/// at a label that does not exist, and a layer in each block fails where the fuses say so.
+Model network() {
+  Model model("network", 5);
+  Value x = model.input("x", {4, 2, 1});
+  {
+    const auto block = model.block("B1");
+    x = model.flatten(model.batch_norm2d("norm", x));
+    x = model.dropout("drop", model.relu(model.linear("fc1", x, 8)), 0.25);
+    x = model.custom(fused_op(), {x});
+  }
+  const auto block = model.block("B2");
+  x = model.custom(fused_op(), {model.linear("fc2", x, 3)});
+  model.loss(model.cross_entropy(x, model.labels()));
+  return without_checked_indices(std::move(model));
+}
+
+/// A Setting says how the network is trained, and has a name for messages.
+struct Setting {
+  std::string name;
+  std::function<void(Options&)> change;
+};
+
+std::vector<Setting> settings() {
+  const auto of_schedule = [](PipelineSchedule schedule) {
+    return [schedule](Options& options) { options.topology.schedule = schedule; };
+  };
+  const auto of_strategy = [](Strategy strategy) {
+    return [strategy](Options& options) { options.topology.strategy = strategy; };
+  };
+  return {
+      {"grouped", of_schedule(PipelineSchedule::grouped)},
+      {"interleaved", of_schedule(PipelineSchedule::interleaved)},
+      {"sequential", of_schedule(PipelineSchedule::sequential)},
+      {"sharded", of_strategy(Strategy::sharded)},
+      {"serial phases", of_strategy(Strategy::serial_phased)},
+      {"parallel phases", of_strategy(Strategy::parallel_phased)},
+      {"one stage",
+       [](Options& options) {
+         options.topology.stages = {Stage{"B1", "B2"}};
+       }},
+      {"replicas", [](Options& options) { options.topology.replication_factor = 2; }},
+      {"replicas that divide the state",
+       [](Options& options) {
+         options.topology.replication_factor = 2;
+         options.training.sharding.optimizer_state = {.on = true, .minimum_elements = 2};
+       }},
+      {"host store",
+       [](Options& options) {
+         OffloadOptions& offload = options.training.offload;
+         offload.optimizer_state = offload.accumulators = {.on = true, .minimum_bytes = 0};
+         offload.activations = offload.weights = {.on = true, .minimum_bytes = 0};
+       }},
+      {"recomputation", [](Options& options) { options.training.recompute = true; }},
+  };
+}
+
+Options options_for(const Setting& setting) {
+  Options options{.batch_size = batch, .device_iterations = updates};
+  options.training.gradient_accumulation = accumulation;
+  options.runtime.threads = 2;
+  setting.change(options);
+  return options;
+}
+
+std::vector<Tensor> samples(std::int64_t count, std::uint64_t seed) {
+  return {uniform({count, 4, 2, 1}, seed), labels({count}, seed + 1, 3)};
+}
+
+/// Returns `samples` with a label in row `row` that does not exist.
+std::vector<Tensor> spoilt(const std::vector<Tensor>& samples, std::int64_t row) {
+  const auto fine = samples[1].as<std::int64_t>();
+  std::vector<std::int64_t> labels(fine.begin(), fine.end());
+  labels[static_cast<std::size_t>(row)] = 12;
+  return {samples[0], Tensor(samples[1].shape(), std::span<const std::int64_t>(labels))};
+}
+
+/// A Training is a model and what trains it.
+struct Training {
+  explicit Training(const Options& options) : steps(model, options, Adam{.learning_rate = 0.01}) {}
+
+  Model model = network();
+  TrainingModel steps;
+};
+
+void expect_same(const Training& a, const Training& b, int replicas) {
+  EXPECT_EQ(a.steps.updates(), b.steps.updates());
+  for (int replica = 0; replica < replicas; ++replica)
+    for (const std::string name : {"norm.running_mean", "norm.running_var"})
+      EXPECT_TRUE(same_bits(a.steps.buffer(name, replica), b.steps.buffer(name, replica)))
+          << name << " of replica " << replica;
+  expect_same_weights(a.model, b.model);
+  const auto of_a = a.steps.optimizer_state(), of_b = b.steps.optimizer_state();
+  ASSERT_EQ(of_a.size(), of_b.size());
+  for (std::size_t i = 0; i < of_a.size(); ++i)
+    EXPECT_TRUE(same_bits(of_a[i].tensor, of_b[i].tensor)) << of_a[i].name;
+}
+
+/// Makes a step by `fail`, which fails, on `during`, between two steps that do not. Expects that
+/// the model is then what another one is that has made the same updates.
+void expect_to_go_on(const Options& options, const std::vector<Tensor>& during,
+                     const std::function<std::string(TrainingModel&)>& fail) {
+  const int replicas = options.topology.replication_factor;
+  const std::int64_t window = std::int64_t{batch} * accumulation * replicas;
+  const std::int64_t count = during[0].shape()[0];
+  const auto before = samples(updates * window, 1), after = samples(updates * window, 5);
+  Training failing(options), undisturbed(options);
+  for (Training* const one : {&failing, &undisturbed}) one->steps.step(before);
+  const auto text = fail(failing.steps);
+  const auto done = static_cast<std::int64_t>(failing.steps.updates() - updates);
+  const std::int64_t asked = (count + window - 1) / window;
+  EXPECT_LT(done, asked);
+  EXPECT_NE(text.find("; the step has done " + std::to_string(done) + " of " +
+                      std::to_string(asked) + " update"),
+            std::string::npos)
+      << text;
+  if (done > 0)
+    undisturbed.steps.step({during[0].rows(0, done * window), during[1].rows(0, done * window)});
+  expect_same(failing, undisturbed, replicas);
+  for (int again = 0; again < 2; ++again) {
+    const double of_failing = failing.steps.step(after).mean_loss;
+    EXPECT_EQ(of_failing, undisturbed.steps.step(after).mean_loss);
+    expect_same(failing, undisturbed, replicas);
+  }
+}
+
+/// Makes a step on `during` with a label that does not exist in row `row`.
+void expect_to_go_on_after_label(const Options& options, const std::vector<Tensor>& during,
+                                 std::int64_t row) {
+  SCOPED_TRACE("row " + std::to_string(row) + " of " + std::to_string(during[0].shape()[0]));
+  const std::int64_t window =
+      std::int64_t{batch} * accumulation * options.topology.replication_factor;
+  expect_to_go_on(options, during, [&](TrainingModel& steps) {
+    const std::uint64_t before = steps.updates();
+    const auto text = refusal(Errc::stage_failed, [&] { steps.step(spoilt(during, row)); });
+    EXPECT_NE(text.find("label 12 at sample "), std::string::npos) << text;
+    EXPECT_EQ(steps.updates() - before, static_cast<std::uint64_t>(row / window));
+    return text;
+  });
+}
+
+/// Makes a step on `during` in which run number `run` of the layers of `fuse` throws.
+void expect_to_go_on_after_run(const Options& options, const std::vector<Tensor>& during,
+                               Fuse& fuse, int run) {
+  SCOPED_TRACE(std::string(&fuse == &forward ? "forward" : "backward") + " run " +
+               std::to_string(run));
+  expect_to_go_on(options, during, [&](TrainingModel& steps) {
+    fuse.left = run;
+    const auto text = refusal(Errc::stage_failed, [&] { steps.step(during); });
+    fuse.left = -1;
+    EXPECT_NE(text.find("no luck"), std::string::npos) << text;
+    return text;
+  });
+}
+
+class FailedSteps : public ::testing::TestWithParam<Setting> {};
+
+TEST_P(FailedSteps, WhereverTheyFailLeaveWhatTheLastUpdateHasMade) {
+  const Options options = options_for(GetParam());
+  const std::int64_t micro_batches =
+      std::int64_t{updates} * accumulation * options.topology.replication_factor;
+  const auto during = samples(micro_batches * batch, 3);
+  for (std::int64_t micro_batch = 0; micro_batch < micro_batches; ++micro_batch)
+    expect_to_go_on_after_label(options, during, micro_batch * batch + micro_batch % batch);
+  // Each block has a layer that runs once for each micro-batch.
+  for (int run = 0; run < 2 * micro_batches; ++run)
+    for (Fuse* const fuse : {&forward, &backward})
+      expect_to_go_on_after_run(options, during, *fuse, run);
+}
+
+// Plans of their own run the samples that fill no window of all replicas.
+TEST_P(FailedSteps, WithoutWholeWindowsLeaveWhatTheLastUpdateHasMade) {
+  const Options options = options_for(GetParam());
+  const std::int64_t window =
+      std::int64_t{batch} * accumulation * options.topology.replication_factor;
+  for (const std::int64_t count : {window - batch, window - 1, window + batch, window + 3})
+    for (const std::int64_t row : {std::int64_t{0}, count / 2, count - 1})
+      expect_to_go_on_after_label(options, samples(count, 3), row);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEverySetting, FailedSteps, ::testing::ValuesIn(settings()),
+                         [](const auto& instance) {
+                           std::string name = instance.param.name;
+                           std::ranges::replace(name, ' ', '_');
+                           return name;
+                         });
+
+// What a thousand failures leave behind would show in the threads and in the memory for tensors.
+TEST(ManyFailedSteps, LeaveNothingBehind) {
+  const Options options = options_for(settings().front());
+  const auto fine = samples(std::int64_t{updates} * batch * accumulation, 1);
+  const auto bad = spoilt(fine, 3);
+  Training training(options);
+  const auto fail = [&](int times) {
+    for (int i = 0; i < times; ++i)
+      ASSERT_NE(refusal(Errc::stage_failed, [&] { training.steps.step(bad); }), "accepted");
+  };
+  fail(2);
+  training.steps.step(fine);
+  const std::size_t threads = thread_count();
+  const std::uint64_t bytes = memory_counters().bytes_live;
+  fail(1000);
+  training.steps.step(fine);
+  EXPECT_TRUE(threads_fall_to(threads));
+  EXPECT_EQ(memory_counters().bytes_live, bytes);
+  EXPECT_EQ(training.steps.updates(), 2U * updates);
+}
+
+}  // namespace
+}  // namespace penstock::testing
