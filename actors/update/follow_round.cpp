@@ -59,6 +59,7 @@ void follow_gradients(const RoundRun& run, UpdateNorms& norms) {
   const Pieces pieces(run.update, run.staging, run.clip_factor);
   for (TrainedVariable& trained : run.update.trained) {
     if (!run.update.moves_in_shards(trained)) continue;
+    run.update.applying = true;
     // The other replicas change the weight in the round `apply`.
     trained.squared_weight = squared_norm_of_weight(run, trained);
     const Piece piece = pieces.bring(trained, trained.share);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/update/stage_memory.hpp"
 #include "tests/actors/pipeline/undisturbed_weights.hpp"
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/refusal.hpp"
@@ -141,6 +142,49 @@ TEST(PipelineFailure, OfAnyActorLeavesTheWeightsOfOneUpdateOrSaysThatItCannot) {
   const auto weights = history(everybody);
   EXPECT_GT(read_after_ends(everybody, 300, weights), 200);
   EXPECT_GT(read_after_ends(everybody_in_phases(), 100, weights), 50);
+}
+
+/// Returns the optimizer's state after 0, 1, 2, ... updates.
+std::vector<OptimizerTensors> states_of(const SmallEngineOptions& options) {
+  std::vector<OptimizerTensors> all;
+  for (std::int64_t updates = 0; updates <= windows; ++updates) {
+    testing::SmallEngine engine(options);
+    if (updates > 0) {
+      const std::int64_t micro_batches = engine.micro_batches(updates);
+      const std::int64_t rows = micro_batches * options.replicas * testing::SmallEngine::batch;
+      std::vector<Tensor> inputs;
+      for (const Tensor& input : engine.inputs(windows)) inputs.push_back(input.rows(0, rows));
+      testing::run_step(engine.runtime(), inputs, micro_batches);
+    }
+    all.push_back(engine.runtime().read_optimizer());
+  }
+  return all;
+}
+
+// The rule `lamb` changes the state of shards in one round, and the weights in a later one.
+TEST(PipelineFailure, OfAnyActorLeavesTheStateOfOneUpdateOrSaysThatItCannot) {
+  SmallEngineOptions options = everybody;
+  options.rule = "lamb";
+  const auto states = states_of(options);
+  int read = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SmallCast cast(options);
+    const Child& victim = cast.cast().others[seed % cast.cast().others.size()];
+    SCOPED_TRACE(victim.name + ", seed " + std::to_string(seed));
+    run_disturbed(cast, seed,
+                  [&] { caf::anon_send_exit(victim.actor, caf::exit_reason::unknown); });
+    if (!cast.host().failure.failed()) continue;
+    end(cast.cast());
+    cast.system().run_pending();
+    if (!have_same_updates(cast.cast().memory)) continue;
+    ++read;
+    const OptimizerTensors rescued = read_optimizer(*cast.pipeline()->plan, cast.cast().memory);
+    const auto& expected = states.at(static_cast<std::size_t>(rescued.updates)).variables;
+    ASSERT_EQ(rescued.variables.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_TRUE(same_bits(rescued.variables[i], expected[i])) << "variable " << i;
+  }
+  EXPECT_GT(read, 150);
 }
 
 TEST(PipelineFailure, OfAnActorThatThrowsKeepsTheText) {
