@@ -169,13 +169,16 @@ class RecurrentNode {
     return std::nullopt;
   }
 
-  /// Checks that lengths, which are known, are one integer for each sequence.
+  /// Checks that lengths, which are known, are one integer for each sequence. A file that was made
+  /// for one number of sequences has as many lengths, whatever the number is here.
   void check_lengths(const Imported& lengths) const {
     const ProbedDims dims = n_.network.dims(n_.input(0));
     for (std::size_t probe = 0; probe < probes; ++probe) {
       const Tensor& tensor = lengths.known[probe];
       const Shape expected{dims[probe][batch_first_ ? 0 : 1]};
-      n_.expect(tensor.dtype() != DType::f32 && tensor.shape() == expected,
+      const bool fits = lengths.is_constant() ? tensor.shape().rank() == 1  //
+                                              : tensor.shape() == expected;
+      n_.expect(tensor.dtype() != DType::f32 && fits,
                 "expected integers of shape " + to_string(expected) +
                     ", one for each sequence, as its lengths, got " +
                     std::string(to_string(tensor.dtype())) + to_string(tensor.shape()));

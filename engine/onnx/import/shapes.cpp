@@ -150,6 +150,13 @@ Results split(NodeImport& n) {
   return parts;
 }
 
+/// Returns whether input number `i` of a Concat along `axis` has no elements, whatever the number
+/// of samples.
+bool is_left_out(NodeImport& n, std::size_t i, std::int64_t axis) {
+  const auto has_none = [&](const Dims& dims) { return dims[axis_of(axis, dims.size())] == 0; };
+  return std::ranges::all_of(n.network.dims(n.input(i)), has_none);
+}
+
 Results concat(NodeImport& n) {
   const std::int64_t axis = n.integer("axis", 0);
   std::optional<Placement> placement;
@@ -164,14 +171,13 @@ Results concat(NodeImport& n) {
   bool is_float = false;
   for (std::size_t i = 0; i < n.input_count(); ++i) {
     Imported& x = n.input(i);
-    const Dims dims = n.dims(i);
-    n.expect(dims.size() == n.rank(0), "expected inputs of as many axes");
-    if (dims[axis_of(axis, dims.size())] == 0) continue;
+    n.expect(n.rank(i) == n.rank(0), "expected inputs of as many axes");
+    if (is_left_out(n, i, axis)) continue;
     is_float = is_float || x.is_known() || n.network.type(x.value).dtype == DType::f32;
   }
   for (std::size_t i = 0; i < n.input_count(); ++i) {
     Imported& x = n.input(i);
-    if (n.dims(i)[axis_of(axis, n.rank(i))] == 0) continue;
+    if (is_left_out(n, i, axis)) continue;
     if (placement && !x.placement)
       parts.push_back(n.network.with_samples(x, *placement));
     else if (x.placement == placement)

@@ -176,10 +176,25 @@ std::string with_lengths(const std::string& batch) {
 
 TEST(FromOnnx, RefusesLengthsThatAreNotOneForEachSequence) {
   EXPECT_NO_THROW(imported(with_lengths("samples")));
+  EXPECT_NO_THROW(imported(with_lengths("one"))) << "the file may be made for one sequence";
   EXPECT_EQ(
-      refused(Errc::corrupt_file, with_lengths("one")),
+      refused(Errc::corrupt_file, with_lengths("shape")),
       "RNN \"rnn\": expected integers of shape [2], one for each sequence, as its lengths, got "
-      "i64[1]");
+      "i64[4,2,1]");
+}
+
+// The second part has no elements for two samples, and some for three.
+TEST(FromOnnx, RefusesPartsThatSomeNumbersOfSamplesLackAlone) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 4}).output("y");
+  bytes.initializer("zero", integers({0})).initializer("two", integers({2}));
+  bytes.node({"Shape", {"x"}, {"shape"}}).node({"Gather", {"shape", "zero"}, {"n"}});
+  bytes.node({"Sub", {"n", "two"}, {"k"}})
+      .node({"Concat", {"n", "k"}, {"to"}, {{"axis", std::int64_t{0}}}});
+  bytes.node({"ConstantOfShape", {"to"}, {"z"}});
+  bytes.node({"Concat", {"x", "z"}, {"y"}, {{"axis", std::int64_t{1}}}, "concat"});
+  const std::string text = refused(Errc::unsupported, bytes.file());
+  EXPECT_NE(text.find("Concat (\"concat\")"), std::string::npos) << text;
 }
 
 TEST(FromOnnx, RefusesNumbersThatAreOutOfRange) {
