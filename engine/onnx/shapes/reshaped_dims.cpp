@@ -96,16 +96,15 @@ Dims unsqueezed_dims(const Dims& dims, const Dims& axes) {
 
 Dims split_sizes(std::int64_t size, const Dims& sizes, std::size_t parts) {
   if (!sizes.empty()) {
-    if (sizes.size() > parts)
-      corrupt("expected at most " + count_text(static_cast<std::int64_t>(parts), "size") +
-              ", one for each output, got " + std::to_string(sizes.size()));
     std::int64_t uncut = size;
     for (const std::int64_t part : sizes) {
       if (part < 0 || part > uncut) corrupt("expected sizes of parts that add up to the axis");
       uncut -= part;
     }
     if (uncut != 0) corrupt("expected sizes of parts that add up to the axis");
-    return sizes;
+    Dims first = sizes;
+    first.resize(std::min(sizes.size(), parts));
+    return first;
   }
   if (parts == 0) corrupt("expected one part or more");
   const auto count = static_cast<std::int64_t>(parts);

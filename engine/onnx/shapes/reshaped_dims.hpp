@@ -26,9 +26,9 @@ Dims flattened_dims(const Dims& dims, std::int64_t axis);
 Dims squeezed_dims(const Dims& dims, const Dims& axes);
 /// Returns `dims` with new axes of one element, whose numbers in the result are `axes`.
 Dims unsqueezed_dims(const Dims& dims, const Dims& axes);
-/// Returns the sizes of the parts into which Split cuts an axis of `size` elements: `sizes` if
-/// there are any, which are at most `parts`, or else `parts` of one size, except for the last one,
-/// which may be smaller.
+/// Returns the sizes of the first `parts` parts into which Split cuts an axis of `size` elements:
+/// those of `sizes` if there are any, or else `parts` of one size, except for the last one, which
+/// may be smaller.
 Dims split_sizes(std::int64_t size, const Dims& sizes, std::size_t parts);
 /// Checks that Tile has a number in `repeats` for each of `rank` axes.
 void check_repeats(const Dims& repeats, std::size_t rank);
