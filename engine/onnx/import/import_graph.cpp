@@ -46,6 +46,7 @@ ImportedGraph import_by_any_axis(const ImportRequest& request, const GraphPlan& 
                                  TensorReader& reader, const std::vector<SampleAxis>& axes) {
   const bool has_values = !request.options.inputs.empty();
   std::optional<Error> refusal;
+  bool needs_values = false;  // If this is true, a second round with the values may succeed.
   const auto refuse = [&](const std::string& text) {
     if (!refusal) refusal.emplace(Errc::unsupported, text);
   };
@@ -55,10 +56,14 @@ ImportedGraph import_by_any_axis(const ImportRequest& request, const GraphPlan& 
       } catch (const MixedSamples& mixed) {
         refuse(mixed.text);
       } catch (const NeededInputs& needed) {
-        if (may_know || !has_values) refuse(text_of(needed));
+        if (!may_know && has_values)
+          needs_values = true;
+        else
+          refuse(text_of(needed));
       } catch (const Error& error) {
         // The last choice is that no axis counts samples. What refused the others is the cause.
-        if (!axis.whole || !refusal) throw;
+        const bool is_last_word = !refusal && (may_know || !needs_values);
+        if (!axis.whole || is_last_word) throw;
       }
     if (!has_values) break;
   }

@@ -63,6 +63,31 @@ TEST(Branches, AreTakenByConditionsThatTheOptionsGive) {
             "If \"choice\": expected a graph as else_branch");
 }
 
+TEST(Branches, AreTakenByConditionsThatTheOptionsGiveForAnyNumberOfSamples) {
+  OnnxBytes branch;
+  branch.node({"Relu", {"x"}, {"r"}}).output("r");
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 4}).input("c", {}, DType::boolean).output("y");
+  bytes.node({"If", {"c"}, {"y"}, {{"then_branch", branch.graph()}}, "choice"});
+  const bool yes[] = {true};
+  const OnnxOptions given{.inputs = {{"c", Tensor({}, std::span(yes))}}};
+  EXPECT_EQ(outputs(imported(bytes.file(), given), counted({2, 4})).shape(), Shape({2, 4}));
+}
+
+TEST(Branches, WhoseConditionIsGivenAreRefusedForWhatIsInThem) {
+  OnnxBytes branch;
+  branch.node({"NonZero", {"x"}, {"r"}}).output("r");
+  for (const OnnxSamples samples : {OnnxSamples::automatic, OnnxSamples::whole}) {
+    OnnxBytes bytes;
+    bytes.input("x", {1, 4}).input("c", {}, DType::boolean).output("y");
+    bytes.node({"If", {"c"}, {"y"}, {{"then_branch", branch.graph()}}, "choice"});
+    const bool yes[] = {true};
+    const OnnxOptions given{.inputs = {{"c", Tensor({}, std::span(yes))}}, .samples = samples};
+    const std::string text = refused(Errc::unsupported, bytes.file(), given);
+    EXPECT_NE(text.find("NonZero"), std::string::npos) << text;
+  }
+}
+
 TEST(Branches, AreRefusedIfTheConditionDependsOnSamples) {
   OnnxBytes branch;
   branch.node({"Relu", {"x"}, {"r"}}).output("r");
