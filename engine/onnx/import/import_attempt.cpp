@@ -128,9 +128,10 @@ void ImportAttempt::add_input(std::size_t number) {
   const Dims dims = dims_of_input(input, options_, axis_);
   check_dims(input.name, dims);
   const std::optional<Placement> placement = axis_.placement_of(input);
-  if (!placement) throw NeededInputs{{input.name}, "it has no axis for samples, unlike others"};
+  if (!placement)
+    throw NeededInputs{Sources(plan_.inputs, number), "it has no axis for samples, unlike others"};
   if (std::ranges::find(dims, 0) != dims.end())
-    throw NeededInputs{{input.name}, "it has no element"};
+    throw NeededInputs{Sources(plan_.inputs, number), "it has no element"};
   Dims sample = value_sample(dims, *placement);
   Imported& x = values_[input.name] = network_.input(input.name, input.type, sample, *placement);
   x.sources = Sources(plan_.inputs, number);
@@ -281,7 +282,7 @@ bool ImportAttempt::condition_of(const OnnxNode& node) {
     const std::string text = "the condition has to be known when the model is imported";
     if (condition.sources.is_empty())
       throw Error(Errc::unsupported, text + ", and depends on parameters");
-    throw NeededInputs{condition.sources.names(), text};
+    throw NeededInputs{condition.sources, text};
   }
   const Tensor& tensor = NetworkImport::settled(condition);
   if (tensor.dtype() != DType::boolean || tensor.elements() != 1)
@@ -349,7 +350,7 @@ bool ImportAttempt::for_tensor(const std::string& description, const Work& work)
     if (error.code() == Errc::unsupported) survey_->add(error.what());
   } catch (const NeededInputs& needed) {
     if (!survey_) throw;
-    survey_->need(needed.names);
+    survey_->need(needed.sources);
     survey_->add(description + ": " + text_of(needed));
   } catch (const MixedSamples& mixed) {
     if (!survey_) throw;
@@ -372,7 +373,7 @@ std::vector<Imported> ImportAttempt::outputs_of(const OnnxNode& node,
     const std::string text = "what it computes has to be known when the model is imported";
     const Sources sources = Sources::of({inputs.begin(), inputs.end()});
     if (sources.is_empty()) throw Error(Errc::unsupported, text);
-    throw NeededInputs{sources.names(), text};
+    throw NeededInputs{sources, text};
   }
   NodeImport call(network_, node, plan_.opset, inputs);
   return op->import(call);

@@ -17,7 +17,7 @@ namespace {
 
 /// Adds those of `needed` to `known` whose values the options have. Returns whether that made a
 /// difference.
-bool add_given(std::set<std::string>& known, const std::set<std::string>& needed,
+bool add_given(std::set<std::string>& known, const std::vector<std::string>& needed,
                const OnnxOptions& options) {
   const std::size_t before = known.size();
   for (const std::string& name : needed)
@@ -35,7 +35,7 @@ ImportedGraph attempt(const ImportRequest& request, const GraphPlan& plan, Tenso
     try {
       return ImportAttempt(request, plan, reader, axis, known).import();
     } catch (const NeededInputs& needed) {
-      if (!may_know || !add_given(known, needed.names, request.options)) throw;
+      if (!may_know || !add_given(known, needed.sources.names(), request.options)) throw;
     }
   }
 }

@@ -10,13 +10,18 @@ namespace {
 
 constexpr std::size_t most_names = 20, most_reasons = 100;
 
+/// Returns a text that says that there are `count` more items, or an empty one if there are none.
+std::string and_more(std::size_t count) {
+  return count > 0 ? " and " + std::to_string(count) + " more" : "";
+}
+
 /// Returns the first `most` items, and how many more there are.
 template <class Item, class Of>
 std::string first_of(const std::vector<Item>& items, std::size_t most, const Of& of,
                      std::string_view between) {
   if (items.size() <= most) return joined(items, of, between);
   const std::vector<Item> shown(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(most));
-  return joined(shown, of, between) + " and " + std::to_string(items.size() - most) + " more";
+  return joined(shown, of, between) + and_more(items.size() - most);
 }
 
 /// Returns the reason that an error has behind the name of a tensor.
@@ -40,7 +45,7 @@ void ImportSurvey::add(const OnnxNode& node, const MixedSamples& mixed) {
 
 void ImportSurvey::add(const OnnxNode& node, const NeededInputs& needed) {
   doubt();
-  need(needed.names);
+  need(needed.sources);
   add(node, text_of(needed));
 }
 
@@ -95,10 +100,10 @@ std::string ImportSurvey::text() const {
 }
 
 std::string text_of(const NeededInputs& needed) {
-  if (needed.names.empty()) return needed.text;
-  const std::vector<std::string> names(needed.names.begin(), needed.names.end());
+  if (needed.sources.is_empty()) return needed.text;
+  const std::vector<std::string> names = needed.sources.names(most_names);
   return needed.text + "; OnnxOptions::inputs may give the value of " +
-         first_of(names, most_names, quoted_text, ", ");
+         joined(names, quoted_text, ", ") + and_more(needed.sources.count() - names.size());
 }
 
 }  // namespace penstock

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,12 +39,12 @@ class ImportSurvey {
   /// cannot.
   void doubt() { is_doubtful_ = true; }
   /// Notes inputs that have to be known.
-  void need(const std::set<std::string>& names) { needed_.insert(names.begin(), names.end()); }
+  void need(const Sources& inputs) { needed_.add(inputs); }
 
   bool is_empty() const { return refusals_.empty() && others_.empty() && tensors_.empty(); }
   bool is_doubtful() const { return is_doubtful_; }
   /// Returns the names of the inputs that refused nodes and inputs have to know.
-  const std::set<std::string>& needed() const { return needed_; }
+  std::vector<std::string> needed() const { return needed_.names(); }
   /// Returns the nodes that are refused, by operator and reason.
   const std::vector<OnnxRefusal>& refusals() const { return refusals_; }
   /// Returns the text of an error, with the names of all initializers by reason, and those of all
@@ -68,7 +67,7 @@ class ImportSurvey {
   std::map<std::pair<std::string, std::string>, std::size_t> places_;
   std::vector<std::string> others_;
   std::vector<TensorRefusal> tensors_;
-  std::set<std::string> needed_;
+  Sources needed_;
   bool is_doubtful_ = false;
   bool has_unsupported_ = false;
   bool has_limit_ = false;  // The survey has said already that too much is computed.

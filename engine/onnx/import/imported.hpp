@@ -6,7 +6,6 @@
 #include <bitset>
 #include <cstddef>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -61,7 +60,10 @@ class Sources {
   }
 
   bool is_empty() const { return is_source_.none(); }
-  std::set<std::string> names() const;
+  std::size_t count() const { return is_source_.count(); }
+  /// Returns the names of the first `most` sources, in the order of the graph's inputs.
+  std::vector<std::string> names(std::size_t most = most_inputs) const;
+  void add(const Sources& others);
   /// Returns the sources of what is computed from `inputs`, of which some may be null.
   static Sources of(const std::vector<const Imported*>& inputs);
 
@@ -106,7 +108,7 @@ struct MixedSamples {
 
 /// An operator needs values of inputs of the graph when the model is imported.
 struct NeededInputs {
-  std::set<std::string> names;
+  Sources sources;
   std::string text;
 };
 

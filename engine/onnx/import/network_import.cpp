@@ -157,13 +157,12 @@ Value NetworkImport::indices(Imported& x, std::int64_t size) {
 
 Value NetworkImport::raw(Imported& x) {
   if (x.placement)
-    throw NeededInputs{x.sources.names(),
-                       "it takes a parameter or constant that depends on inputs"};
+    throw NeededInputs{x.sources, "it takes a parameter or constant that depends on inputs"};
   return value(x);
 }
 
 Value NetworkImport::buffer(Imported& x) {
-  if (x.placement) throw NeededInputs{x.sources.names(), "its statistics are inputs of the graph"};
+  if (x.placement) throw NeededInputs{x.sources, "its statistics are inputs of the graph"};
   if (!x.is_known())
     throw Error(Errc::unsupported, "its statistics are computed, and not initializers");
   count_constant(x);

@@ -29,7 +29,7 @@ const Imported& NodeImport::known(std::size_t i) const {
                            " has to be known when the model is "
                            "imported";
   expect_supported(!x.sources.is_empty(), text + ", and depends on parameters");
-  throw NeededInputs{x.sources.names(), text};
+  throw NeededInputs{x.sources, text};
 }
 
 std::vector<std::int64_t> NodeImport::known_integers(std::size_t i) const {

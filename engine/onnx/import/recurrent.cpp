@@ -159,7 +159,7 @@ class RecurrentNode {
     Imported& lengths = n_.input(i);
     if (!lengths.is_known()) {
       if (!lengths.placement || !lengths.placement->is_first())
-        throw NeededInputs{lengths.sources.names(),
+        throw NeededInputs{lengths.sources,
                            "the lengths of its sequences have to count samples along axis 0"};
       return n_.network.integers(lengths);
     }
