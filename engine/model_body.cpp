@@ -93,9 +93,10 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   const std::int64_t length = length_in(inputs, running_.plan(), dynamic_);
   const std::uint64_t updates_before = running_.updates();
   ModelGauge::Call shown(running_.gauge());
+  // What this throws is not of this call, of whose updates it says nothing.
+  if (!stop.stop_requested()) other_plans_.open();
   try {
     expect_not_stopped(stop);
-    other_plans_.open();
     const std::vector<Section> sections = sections_of(samples, length);
     expect_in_range(inputs, sections.front().plan->plan());
     std::vector<SectionResult> results;

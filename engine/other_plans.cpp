@@ -84,22 +84,20 @@ void expect_not_stopped(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Error(Errc::cancelled, "the call was asked to stop");
 }
 
-RunningModel& OtherPlans::open() const {
-  full_.settle_failure();
-  for (const auto& plan : kept_) plan->settle_failure();
+RunningModel& OtherPlans::open() {
+  const auto settle = [this](RunningModel& plan) { left_failed_plan_ |= plan.settle_failure(); };
+  settle(full_);
+  for (const auto& plan : kept_) settle(*plan);
   return full_;
 }
 
-void OtherPlans::leave_failed_actors() const {
-  full_.leave_failed_actors();
-  for (const auto& plan : kept_) plan->leave_failed_actors();
-}
-
 void OtherPlans::detach() {
-  const bool any = full_.any_attached();  // A plan that has failed is detached by open() already.
   open();
+  // The host, which has not detached a plan that has failed, may detach the model.
+  const bool any = full_.any_attached() || left_failed_plan_;
   while (!kept_.empty()) forget_oldest();
   if (full_.attached() || !any) full_.detach();
+  left_failed_plan_ = false;
 }
 
 RunningModel& OtherPlans::take_whole(std::int64_t length) try {

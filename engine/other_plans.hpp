@@ -69,10 +69,7 @@ class OtherPlans {
   /// Returns the model for full calls. The model and these plans can be used, even if one of them
   /// has failed before.
   /// @throws Error as RunningModel::settle_failure() of that model or one of these plans.
-  RunningModel& open() const;
-
-  /// Calls RunningModel::leave_failed_actors() of the model and of all these plans.
-  void leave_failed_actors() const;
+  RunningModel& open();
 
   /// Forgets these plans, and detaches the model for full calls. @throws Error as open(), and
   /// as RunningModel::detach() if no plan is attached.
@@ -117,6 +114,8 @@ class OtherPlans {
   static constexpr std::size_t most = 8;
   RunningModel& full_;
   const Options& options_;
+  // If this is true, a plan was detached because it had failed, since detach() was called last.
+  bool left_failed_plan_ = false;
   // `kept_` has the plans that are kept. The plan that was used last comes first.
   std::vector<std::unique_ptr<RunningModel>> kept_;
 };

@@ -89,25 +89,6 @@ void RunningModel::expect_buffers(std::span<const NamedTensor> of_replica) const
   if (!left.empty()) refuse(std::string(left.begin()->first), "is missing");
 }
 
-void RunningModel::give_back_buffers() {
-  if (!buffers_before_) return;
-  const auto [holder, updates_before] = *buffers_before_;
-  if (holder != this && updates() == updates_before && has_newest_buffers()) {
-    weights_->take_from(*this);
-    buffers_holder() = holder;
-    if (holder) (holder->runtime_ ? holder->held_version_ : holder->kept_version_) = held_version_;
-  }
-  buffers_before_.reset();
-}
-
-void RunningModel::give_back_buffers_if_possible() noexcept {
-  try {
-    give_back_buffers();
-  } catch (...) {
-    buffers_before_.reset();
-  }
-}
-
 void RunningModel::set_replica_buffers(std::span<const std::vector<NamedTensor>> of_replicas) {
   if (of_replicas.empty()) return;
   attach();

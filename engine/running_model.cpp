@@ -165,15 +165,13 @@ void RunningModel::detach() {
   if (!runtime_)
     throw Error(Errc::invalid_argument, "detach: model " + title_ + " is not attached to its IPUs");
   note_failure();
-  const bool failed = !failure_.empty();
-  const bool goes_on = !failed || runtime_->can_be_replaced();
+  const bool goes_on = failure_.empty() || runtime_->can_be_replaced();
   std::optional<actors::OptimizerTensors> state;
   if (plan_->training && holds_optimizer_state()) {
     // A plan for short steps that has failed for good is detached without the state.
     if (!goes_on && !host_of_) throw actors::closed_by(failure_);
     if (goes_on) state = ask([](auto& actors) { return actors.read_optimizer(); });
   }
-  if (failed && goes_on) give_back_buffers();
   ReplicaBuffers buffers;
   if (goes_on && buffers_holder() == this) buffers = replica_buffers();
   if (setup_.trace) {  // What the stages have recorded would be lost with the stages.
@@ -193,28 +191,23 @@ void RunningModel::detach() {
   runtime_.reset();
   stay_.reset();
   held_version_ = 0;
+  const bool failed = !failure_.empty();
+  if (goes_on) failure_.clear();
   log_(LogLevel::info, {title_, ": detached from its IPUs"});
-  if (failed && goes_on) {
-    failure_.clear();
+  if (failed && goes_on)
     log_(LogLevel::info, {title_, ": goes on after its failure, from update ",
                           std::to_string(updates()), ", with new actors"});
-  }
   if (!is_free)
     log_(LogLevel::warning,
          {title_, ": an IPU is still busy, and has its memory until it is done"});
 }
 
-void RunningModel::settle_failure() {
+bool RunningModel::settle_failure() {
   note_failure();
   if (untold_failure_) throw *std::exchange(untold_failure_, std::nullopt);
   if (runtime_ && runtime_->untold_failure()) runtime_->expect_open();
-  if (!leave_failed_actors()) throw actors::closed_by(failure_);
-}
-
-bool RunningModel::leave_failed_actors() {
-  note_failure();
-  if (failure_.empty()) return true;
-  if (!runtime_ || !runtime_->can_be_replaced()) return false;
+  if (failure_.empty()) return false;
+  if (!runtime_ || !runtime_->can_be_replaced()) throw actors::closed_by(failure_);
   detach();
   return true;
 }
@@ -328,18 +321,19 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   const std::int64_t begin_ns = steady_ns();
   prepare_run();
   const std::int64_t prepared_ns = steady_ns();
+  const std::uint64_t updates_before = updates();
   const Stopwatch watch;
   actors::StepOutcome outcome;
   try {
     runtime_->begin_step(lent_->lend(inputs), micro_batches, stop);
     outcome = runtime_->finish_step();
   } catch (...) {
+    note_updates_since(updates_before);
     note_failure_if_possible();
-    if (failure_.empty()) give_back_buffers_if_possible();
     trace_.leave(steady_ns());
     throw;
   }
-  buffers_before_.reset();
+  note_updates_since(updates_before);
   StepResult result = result_of(outcome);
   count_rows(result.rows, micro_batches);
   const double seconds = watch.seconds();
@@ -361,10 +355,12 @@ void RunningModel::prepare_run() {
   stay_->use();
   if (plan_->training) fetch_optimizer_state();
   if (held_version_ != weights_->version()) upload_weights();
-  // From here on the newest weights are on the IPUs, even if a later update of this call fails.
+  if (plan_->training) weights_->leave_to(*this, store_index_);
+}
+
+void RunningModel::note_updates_since(std::uint64_t updates_before) noexcept {
   if (!plan_->training) return;
-  RunningModel* const holder = buffers_holder();
-  buffers_before_ = {holder && holder->has_newest_buffers() ? holder : nullptr, updates()};
+  if (updates() == updates_before && !runtime_->update_is_under_way()) return;
   held_version_ = weights_->mark_newer(*this, store_index_);
   buffers_holder() = this;
 }

@@ -90,16 +90,13 @@ class RunningModel final : public WeightSource {
   /// the size of the micro-batch, too.
   void expect_same_rows(const RunningModel& remainder) const;
 
-  /// Makes the model usable again after a failure, unless it has failed for good: the actors end,
-  /// and the next attach() starts others, which go on from the last update. Does nothing if the
-  /// model has not failed. Whatever needs actors that have not failed calls this function first.
+  /// Makes the model usable again after a failure, unless it has failed for good: it is detached,
+  /// and the next attach() starts other actors, which go on from the last update. Does nothing if
+  /// the model has not failed. Whatever needs actors that have not failed calls this function
+  /// first. Returns whether the model was detached.
   /// @throws Error: the failure itself if no call has thrown it yet; closed if the model has failed
   /// for good; stalled if an IPU is still busy; as detach().
-  void settle_failure();
-  /// Detaches the model if it has failed and can go on. Does not tell a failure that no call has
-  /// thrown yet. Returns false if the model has failed for good.
-  /// @throws Error stalled if an IPU is still busy; as detach().
-  bool leave_failed_actors();
+  bool settle_failure();
   /// Ends the actors and their threads, and frees their memory. The weights, the optimizer's state,
   /// the buffers and the number of updates are kept as the last update has left them, so that later
   /// random numbers do not change. If the model has failed for good, the failure is kept, too.
@@ -227,12 +224,6 @@ class RunningModel final : public WeightSource {
   bool has_newest_buffers() const {
     return (runtime_ ? held_version_ : kept_version_) == weights_->version();
   }
-  /// Undoes what prepare_run() has noted if the run has done no update: the model that had the
-  /// newest buffers before the run has them again.
-  void give_back_buffers();
-  /// Calls give_back_buffers() while an error is on its way to the host. If memory is missing, all
-  /// replicas go on from the buffers of the first one.
-  void give_back_buffers_if_possible() noexcept;
   /// Returns the names of all buffers, and their positions in Plan::variables.
   std::map<std::string_view, std::size_t> buffers() const;
   actors::OptimizerTensors optimizer_tensors();
@@ -263,6 +254,10 @@ class RunningModel final : public WeightSource {
   /// Gives the IPUs what they need for a run: the threads, the optimizer's state and the newest
   /// weights.
   void prepare_run();
+  /// Notes, after a run, that this model alone has the newest weights and buffers, unless the run
+  /// has done no update. An update that was under way when the run failed counts, whether or not it
+  /// is done.
+  void note_updates_since(std::uint64_t updates_before) noexcept;
   /// Sets in `rows` how many micro-batches a run of `micro_batches` per replica returns.
   void count_rows(OutputRows& rows, std::int64_t micro_batches) const;
   void tell_run(std::int64_t micro_batches, double seconds) const;
@@ -321,12 +316,6 @@ class RunningModel final : public WeightSource {
   // `buffers_holder_` is the model that has trained last, or null. A model for other calls uses the
   // member of `host_of_` instead of its own.
   RunningModel* buffers_holder_ = nullptr;
-  // `buffers_before_` says what was before the run that is under way or has failed.
-  struct BuffersBefore {
-    RunningModel* holder;  // `holder` had the newest buffers. It is null if no model had them.
-    std::uint64_t updates;
-  };
-  std::optional<BuffersBefore> buffers_before_;
   // `kept_state_` has the optimizer's state while this model is detached and holds the state.
   std::optional<actors::OptimizerTensors> kept_state_;
   // `kept_buffers_` has the buffers of the replicas while this model is detached, if this model has

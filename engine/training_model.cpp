@@ -233,7 +233,6 @@ void TrainingModel::load_optimizer_state(const std::string& path) {
 Tensor TrainingModel::buffer(const std::string& name, int replica) const {
   return as_one_call(impl_, "TrainingModel::buffer", [&](auto& impl) {
     const int replicas = impl.options().topology.replication_factor;
-    impl.other_plans().leave_failed_actors();
     return impl.running().read_buffer(name, replica, replicas);
   });
 }

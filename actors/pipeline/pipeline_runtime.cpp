@@ -189,6 +189,10 @@ std::uint64_t PipelineRuntime::updates() const {
   return setup_->update_count->total();
 }
 
+bool PipelineRuntime::update_is_under_way() const {
+  return host_->updates.under_way();
+}
+
 bool PipelineRuntime::show_waits(std::shared_ptr<WaitPicture> picture) const noexcept {
   return actors::show_waits(*cast_, std::move(picture));
 }

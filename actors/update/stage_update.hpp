@@ -64,8 +64,8 @@ struct StageUpdate {
   /// One round `reduce` adds this to `collectives` for parameters that are not sharded.
   CollectiveReport of_reducer = {};
   bool uses_added = false;  ///< If this is true, the sums of tied parameters have been added up.
-  /// If this is true, an update may have changed some weights, or some of the optimizer's state, and
-  /// is not done.
+  /// If this is true, an update may have changed some weights, or some of the optimizer's state,
+  /// and is not done.
   bool applying = false;
   std::int64_t step = 0;  ///< This many updates are done.
 

@@ -72,8 +72,8 @@ class WeightUpdate {
   const OffloadReport& state_moves() const { return stage_.state_moves; }
   const CollectiveReport& collectives() const { return stage_.collectives; }
   std::int64_t updates() const { return stage_.step; }
-  /// Returns whether all weights and all state have had updates() updates. The result is false in the middle of
-  /// an update.
+  /// Returns whether all weights and all state have had updates() updates. The result is false in
+  /// the middle of an update.
   bool whole() const { return !stage_.applying; }
   /// Returns whether `round` measures norms in this stage, which norms() then returns.
   bool measures(UpdateRound round) const;

@@ -65,11 +65,21 @@ void ParameterStore::replace(std::vector<Tensor> values) {
   ++version_;
 }
 
-std::uint64_t ParameterStore::mark_newer(WeightSource& source, std::span<const std::size_t> held) {
+void ParameterStore::leave_to(WeightSource& source, std::span<const std::size_t> held) {
+  if (newer_ != &source) fetch();
+  let_have(source, held);
+}
+
+std::uint64_t ParameterStore::mark_newer(WeightSource& source,
+                                         std::span<const std::size_t> held) noexcept {
+  let_have(source, held);
+  return ++version_;
+}
+
+void ParameterStore::let_have(WeightSource& source, std::span<const std::size_t> held) noexcept {
   newer_ = &source;
   held_ = held;
   for (const std::size_t position : held) values_[position] = Tensor();
-  return ++version_;
 }
 
 void ParameterStore::take_from(WeightSource& source) {

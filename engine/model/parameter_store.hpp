@@ -18,7 +18,8 @@ namespace penstock {
 /// A WeightSource has newer weights than the host, as a training model does after a step.
 class WeightSource {
  public:
-  /// Returns the values of the parameters that the source has told mark_newer() of, in that order.
+  /// Returns the values of the parameters that the source has told mark_newer() or leave_to() of,
+  /// in that order.
   virtual std::vector<Tensor> read_weights() = 0;
   /// Notes that the host has the weights that read_weights() has returned.
   virtual void weights_taken() {}
@@ -72,10 +73,16 @@ class ParameterStore {
   /// Returns how often a source was read.
   std::uint64_t fetches() const noexcept { return fetches_; }
 
-  /// Notes that the newest values of the parameters at the positions `held` are in `source`, and
-  /// frees the store's own values of them. The newest values of all other parameters must be in the
-  /// store. `held` lives as long as `source`. Returns the version of the newest values.
-  std::uint64_t mark_newer(WeightSource& source, std::span<const std::size_t> held);
+  /// Notes that `source` has copies of the newest values of the parameters at the positions `held`,
+  /// and may change them, and frees the store's own values of them. The version stays. `held` lives
+  /// as long as `source`.
+  /// @throws Error as newest(), before anything has changed.
+  void leave_to(WeightSource& source, std::span<const std::size_t> held);
+  /// Notes that the values of the parameters at the positions `held`, which `source` has, are newer
+  /// than before, and frees the store's own values of them. The newest values of all other
+  /// parameters must be in the store. `held` lives as long as `source`. Returns the version of the
+  /// newest values.
+  std::uint64_t mark_newer(WeightSource& source, std::span<const std::size_t> held) noexcept;
   /// Fetches the newest values if `source` holds them, so that `source` may be destroyed.
   /// @throws what reading `source` throws; then `source` still holds the newest values.
   void take_from(WeightSource& source);
@@ -87,6 +94,7 @@ class ParameterStore {
   void expect(std::size_t index, const Tensor& value) const;
   void fetch();
   void read_newer();
+  void let_have(WeightSource& source, std::span<const std::size_t> held) noexcept;
   struct Loss {
     Errc code = Errc::internal;
     std::string why = {};  // `why` is empty if there was no memory for the text.

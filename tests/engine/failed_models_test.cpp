@@ -59,7 +59,7 @@ TEST(FailedModels, R2_6_OfInferenceGoOn) {
 
 /// A Training is a model and what trains it.
 struct Training {
-  explicit Training(std::int64_t limit) : model(weights, with_limit(limit), rule) {}
+  explicit Training(const Options& options) : model(weights, options, rule) {}
 
   Model weights = network();
   TrainingModel model;
@@ -90,7 +90,7 @@ TEST(FailedModels, R2_6_OfTrainingGoOnAsIfTheyHadNotSeenTheStep) {
   for (const std::int64_t limit : limits(TrainingModel(network(), with_limit(0), rule))) {
     for (const std::int64_t count : {full, remainder}) {
       SCOPED_TRACE(std::to_string(count) + " samples, limit " + std::to_string(limit));
-      Training failing(limit), undisturbed(limit);
+      Training failing(with_limit(limit)), undisturbed(with_limit(limit));
       for (const auto& [name, call] : calls) {
         SCOPED_TRACE(name);
         for (Training* const one : {&failing, &undisturbed}) {
@@ -106,8 +106,40 @@ TEST(FailedModels, R2_6_OfTrainingGoOnAsIfTheyHadNotSeenTheStep) {
   }
 }
 
+// The plan of full steps is attached by profile() while the plan of short steps, which has failed,
+// has the weights.
+TEST(FailedModels, HandTheirWeightsToAPlanThatIsAttachedMeanwhile) {
+  Options options = with_limit(0);
+  options.runtime.trace = true;
+  Training failing(options), undisturbed(options);
+  for (Training* const one : {&failing, &undisturbed}) {
+    one->model.step(samples(full));
+    one->model.detach();
+  }
+  EXPECT_NE(refusal(Errc::stage_failed, [&] { failing.model.step(bad_samples(remainder)); }),
+            "accepted");
+  failing.model.profile();
+  for (Training* const one : {&failing, &undisturbed}) one->model.step(samples(full));
+  expect_same(failing, undisturbed);
+}
+
+TEST(FailedModels, AreDetachedByTheHostAfterCallsThatNeedNoIpus) {
+  Training failing(with_limit(0)), undisturbed(with_limit(0));
+  for (Training* const one : {&failing, &undisturbed}) one->model.step(samples(full));
+  EXPECT_NE(refusal(Errc::stage_failed, [&] { failing.model.step(bad_samples(full)); }),
+            "accepted");
+  EXPECT_FALSE(failing.model.optimizer_state().empty());
+  for (Training* const one : {&failing, &undisturbed}) one->model.detach();
+  EXPECT_FALSE(failing.model.attached());
+  expect_same(failing, undisturbed);
+  for (Training* const one : {&failing, &undisturbed}) one->model.step(samples(full));
+  expect_same(failing, undisturbed);
+  failing.model.detach();
+  EXPECT_NE(refusal(Errc::invalid_argument, [&] { failing.model.detach(); }), "accepted");
+}
+
 TEST(FailedModels, BeginFromWeightsThatTheHostHasSetSince) {
-  Training failing(0), undisturbed(0);
+  Training failing(with_limit(0)), undisturbed(with_limit(0));
   for (Training* const one : {&failing, &undisturbed}) one->model.step(samples(full));
   EXPECT_NE(refusal(Errc::stage_failed, [&] { failing.model.step(bad_samples(full)); }),
             "accepted");

@@ -90,6 +90,28 @@ TEST_F(ParameterStoreTest, ASourceHoldsTheVersionItWasGivenUntilTheHostChangesSo
   EXPECT_GT(store.version(), held);
 }
 
+TEST_F(ParameterStoreTest, LeavesValuesToASourceWithoutAnotherVersion) {
+  StoreSource source = source_of(1, 2);
+  const std::weak_ptr<const std::byte> of_a = store.newest("a").storage();
+  const auto before = store.version();
+  store.leave_to(source, both);
+  EXPECT_TRUE(of_a.expired());
+  EXPECT_EQ(store.version(), before);
+  EXPECT_EQ(source.reads, 0);
+  EXPECT_EQ(a(), 1);
+  EXPECT_EQ(source.reads, 1);
+}
+
+TEST_F(ParameterStoreTest, TakesValuesFromOneSourceBeforeItLeavesThemToAnother) {
+  StoreSource first = source_of(10, 20), second([] { return std::vector{pair(20, 20)}; });
+  const std::vector<std::size_t> only_b{1};
+  store.mark_newer(first, both);
+  store.leave_to(second, only_b);
+  EXPECT_EQ(first.reads, 1);
+  EXPECT_EQ(a(), 10);
+  EXPECT_EQ(b(), 20);
+}
+
 TEST_F(ParameterStoreTest, HasNoMemoryForValuesThatASourceHasInTheirPlace) {
   StoreSource source([] { return std::vector{pair(20, 20)}; });
   const std::weak_ptr<const std::byte> of_a = store.newest("a").storage(),
