@@ -360,7 +360,8 @@ void RunningModel::prepare_run() {
 
 void RunningModel::note_updates_since(std::uint64_t updates_before) noexcept {
   if (!plan_->training) return;
-  if (updates() == updates_before && !runtime_->update_is_under_way()) return;
+  // An update is counted before it ends, so that none is missed if the count is read last.
+  if (!runtime_->may_have_uncounted_update() && updates() == updates_before) return;
   held_version_ = weights_->mark_newer(*this, store_index_);
   buffers_holder() = this;
 }

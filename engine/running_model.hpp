@@ -255,8 +255,8 @@ class RunningModel final : public WeightSource {
   /// weights.
   void prepare_run();
   /// Notes, after a run, that this model alone has the newest weights and buffers, unless the run
-  /// has done no update. An update that was under way when the run failed counts, whether or not it
-  /// is done.
+  /// has done no update. An update that may have changed weights when the run failed counts,
+  /// whether or not it is done.
   void note_updates_since(std::uint64_t updates_before) noexcept;
   /// Sets in `rows` how many micro-batches a run of `micro_batches` per replica returns.
   void count_rows(OutputRows& rows, std::int64_t micro_batches) const;

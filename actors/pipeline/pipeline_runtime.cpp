@@ -189,8 +189,9 @@ std::uint64_t PipelineRuntime::updates() const {
   return setup_->update_count->total();
 }
 
-bool PipelineRuntime::update_is_under_way() const {
-  return host_->updates.under_way();
+bool PipelineRuntime::may_have_uncounted_update() const {
+  if (!host_->updates.under_way()) return false;
+  return !cast_->living->await_end(0) || !have_same_updates(cast_->memory);
 }
 
 bool PipelineRuntime::show_waits(std::shared_ptr<WaitPicture> picture) const noexcept {

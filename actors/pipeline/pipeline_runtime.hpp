@@ -98,9 +98,10 @@ class PipelineRuntime {
   /// write_optimizer() has set. After a stall in the middle of an update, the number is final once
   /// end() has returned true.
   std::uint64_t updates() const;
-  /// Returns whether an update has begun and is not done. After a failure that stays true if the
-  /// update was given up.
-  bool update_is_under_way() const;
+  /// Returns whether an update that updates() does not count may have changed weights or state, or
+  /// may still change them. The result is false if the actors have ended and no stage had begun to
+  /// apply the update.
+  bool may_have_uncounted_update() const;
   /// Returns how many micro-batches of each replica have begun. Micro-batches that a stop has kept
   /// from beginning are not counted.
   std::int64_t micro_batches_begun() const { return micro_batches_begun_; }
