@@ -45,12 +45,10 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
     return last->read_buffer(name, replica, replicas);
   const std::size_t position = buffer_position(name);
   check_number("replica", replica, {.low = 0, .high = static_cast<double>(replicas - 1)});
+  // Actors that have failed can be read, but take no weights.
+  if (held_version_ != weights_->version()) settle_failure();
   attach();
-  if (held_version_ != weights_->version()) {
-    settle_failure();
-    attach();
-    upload_weights();
-  }
+  if (held_version_ != weights_->version()) upload_weights();
   const auto read = ask([&](auto& actors) { return actors.read_variables(replica); });
   return read[position];
 }

@@ -175,13 +175,12 @@ class RecurrentNode {
     const ProbedDims dims = n_.network.dims(n_.input(0));
     for (std::size_t probe = 0; probe < probes; ++probe) {
       const Tensor& tensor = lengths.known[probe];
-      const Shape expected{dims[probe][batch_first_ ? 0 : 1]};
-      const bool fits = lengths.is_constant() ? tensor.shape().rank() == 1  //
-                                              : tensor.shape() == expected;
+      const Shape &shape = tensor.shape(), expected{dims[probe][batch_first_ ? 0 : 1]};
+      const bool fits = lengths.is_constant() ? shape.rank() == 1 : shape == expected;
       n_.expect(tensor.dtype() != DType::f32 && fits,
                 "expected integers of shape " + to_string(expected) +
                     ", one for each sequence, as its lengths, got " +
-                    std::string(to_string(tensor.dtype())) + to_string(tensor.shape()));
+                    std::string(to_string(tensor.dtype())) + to_string(shape));
     }
   }
 

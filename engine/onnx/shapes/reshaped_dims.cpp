@@ -5,7 +5,6 @@
 
 #include "engine/onnx/shapes/checked_dims.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
-#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/shape.hpp"
 
