@@ -114,18 +114,26 @@ std::vector<std::vector<Tensor>> history(const SmallEngineOptions& options) {
   return all;
 }
 
-/// Ends one actor in each of many calls: every actor is ended at several times of a call. Returns
-/// how often the weights could still be read. These weights have to be an element of `weights`.
-int read_after_ends(const SmallEngineOptions& options, std::uint64_t seeds,
-                    const std::vector<std::vector<Tensor>>& weights) {
-  int read = 0;
+/// Ends one actor in each of many calls: every actor is ended at several times of a call. Calls
+/// `look` with the cast of each call that has failed.
+template <class Look>
+void look_after_ends(const SmallEngineOptions& options, std::uint64_t seeds, const Look& look) {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     SmallCast cast(options);
     const Child& victim = cast.cast().others[seed % cast.cast().others.size()];
     SCOPED_TRACE(victim.name + ", seed " + std::to_string(seed));
     run_disturbed(cast, seed,
                   [&] { caf::anon_send_exit(victim.actor, caf::exit_reason::unknown); });
-    if (!cast.host().failure.failed()) continue;
+    if (cast.host().failure.failed()) look(cast);
+  }
+}
+
+/// Returns how often the weights could still be read after an actor had ended. These weights have
+/// to be an element of `weights`.
+int read_after_ends(const SmallEngineOptions& options, std::uint64_t seeds,
+                    const std::vector<std::vector<Tensor>>& weights) {
+  int read = 0;
+  look_after_ends(options, seeds, [&](SmallCast& cast) {
     const auto refused = refusal(Errc::closed, [&] {
       const Variables rescued = cast.variables_after_end();
       ++read;
@@ -134,7 +142,7 @@ int read_after_ends(const SmallEngineOptions& options, std::uint64_t seeds,
     });
     EXPECT_TRUE(refused == "accepted" ||
                 refused.find("in the middle of an update") != std::string::npos);
-  }
+  });
   return read;
 }
 
@@ -149,13 +157,7 @@ std::vector<OptimizerTensors> states_of(const SmallEngineOptions& options) {
   std::vector<OptimizerTensors> all;
   for (std::int64_t updates = 0; updates <= windows; ++updates) {
     testing::SmallEngine engine(options);
-    if (updates > 0) {
-      const std::int64_t micro_batches = engine.micro_batches(updates);
-      const std::int64_t rows = micro_batches * options.replicas * testing::SmallEngine::batch;
-      std::vector<Tensor> inputs;
-      for (const Tensor& input : engine.inputs(windows)) inputs.push_back(input.rows(0, rows));
-      testing::run_step(engine.runtime(), inputs, micro_batches);
-    }
+    testing::make_updates(engine, updates, options.replicas);
     all.push_back(engine.runtime().read_optimizer());
   }
   return all;
@@ -167,23 +169,17 @@ TEST(PipelineFailure, OfAnyActorLeavesTheStateOfOneUpdateOrSaysThatItCannot) {
   options.rule = "lamb";
   const auto states = states_of(options);
   int read = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    SmallCast cast(options);
-    const Child& victim = cast.cast().others[seed % cast.cast().others.size()];
-    SCOPED_TRACE(victim.name + ", seed " + std::to_string(seed));
-    run_disturbed(cast, seed,
-                  [&] { caf::anon_send_exit(victim.actor, caf::exit_reason::unknown); });
-    if (!cast.host().failure.failed()) continue;
+  look_after_ends(options, 300, [&](SmallCast& cast) {
     end(cast.cast());
     cast.system().run_pending();
-    if (!have_same_updates(cast.cast().memory)) continue;
+    if (!have_same_updates(cast.cast().memory)) return;
     ++read;
     const OptimizerTensors rescued = read_optimizer(*cast.pipeline()->plan, cast.cast().memory);
     const auto& expected = states.at(static_cast<std::size_t>(rescued.updates)).variables;
     ASSERT_EQ(rescued.variables.size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i)
       EXPECT_TRUE(same_bits(rescued.variables[i], expected[i])) << "variable " << i;
-  }
+  });
   EXPECT_GT(read, 150);
 }
 
