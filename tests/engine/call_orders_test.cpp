@@ -98,14 +98,6 @@ struct Trained {
   std::uint64_t updates = 0, saved_updates = 0;
 };
 
-void expect_same_state(const State& a, const State& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    EXPECT_EQ(a[i].name, b[i].name);
-    EXPECT_TRUE(same_bits(a[i].tensor, b[i].tensor)) << a[i].name;
-  }
-}
-
 class Sequence {
  public:
   Sequence(Undisturbed& undisturbed, std::uint64_t seed, std::int64_t limit)

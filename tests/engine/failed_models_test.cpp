@@ -8,6 +8,7 @@
 
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
+#include "tests/engine/same_weights.hpp"
 #include "tests/engine/short_call_models.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/random_tensor.hpp"
@@ -70,10 +71,7 @@ void expect_same(const Training& a, const Training& b) {
   EXPECT_TRUE(same_bits(a.weights.weight("fc.weight"), b.weights.weight("fc.weight")));
   const std::string mean = "norm.running_mean";
   EXPECT_TRUE(same_bits(a.model.buffer(mean, 0), b.model.buffer(mean, 0)));
-  const auto of_a = a.model.optimizer_state(), of_b = b.model.optimizer_state();
-  ASSERT_EQ(of_a.size(), of_b.size());
-  for (std::size_t i = 0; i < of_a.size(); ++i)
-    EXPECT_TRUE(same_bits(of_a[i].tensor, of_b[i].tensor)) << of_a[i].name;
+  expect_same_state(a.model.optimizer_state(), b.model.optimizer_state());
 }
 
 TEST(FailedModels, R2_6_OfTrainingGoOnAsIfTheyHadNotSeenTheStep) {

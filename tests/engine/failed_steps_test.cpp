@@ -149,10 +149,7 @@ void expect_same(const Training& a, const Training& b, int replicas) {
       EXPECT_TRUE(same_bits(a.steps.buffer(name, replica), b.steps.buffer(name, replica)))
           << name << " of replica " << replica;
   expect_same_weights(a.model, b.model);
-  const auto of_a = a.steps.optimizer_state(), of_b = b.steps.optimizer_state();
-  ASSERT_EQ(of_a.size(), of_b.size());
-  for (std::size_t i = 0; i < of_a.size(); ++i)
-    EXPECT_TRUE(same_bits(of_a[i].tensor, of_b[i].tensor)) << of_a[i].name;
+  expect_same_state(a.steps.optimizer_state(), b.steps.optimizer_state());
 }
 
 /// Makes a step by `fail`, which fails, on `during`, between two steps that do not. Expects that
