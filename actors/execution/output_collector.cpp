@@ -1,8 +1,10 @@
 #include "actors/execution/output_collector.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace penstock::actors {
 namespace {
@@ -82,28 +84,36 @@ std::int64_t OutputCollector::position(const OutputSelection& selection, std::in
 void OutputCollector::begin(std::int64_t micro_batches) {
   micro_batches_ = micro_batches;
   missing_ = micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
+  counts_.assign(results_.size() * static_cast<std::size_t>(setup_->replicas), 0);
   if (setup_->plan->loss)
     losses_.resize(static_cast<std::size_t>(micro_batches * setup_->replicas));
+  for (Result& result : results_) result.memory = result.before_window = nullptr;
   pool_.begin_round();
   for (std::size_t i = 0; i < results_.size(); ++i) {
-    auto& [selection, type, memory] = results_[i];
+    auto& [selection, type, memory, before_window] = results_[i];
     type = returned_type(setup_->plan->outputs[i].type, selection, micro_batches, setup_->replicas);
     const auto bytes = static_cast<std::size_t>(type.bytes());
     memory = pool_.take(bytes);
-    if (selection.mode == OutputMode::sum) std::memset(memory.get(), 0, bytes);
+    if (selection.mode != OutputMode::sum) continue;
+    std::memset(memory.get(), 0, bytes);
+    if (setup_->plan->training) before_window = pool_.take(bytes);
   }
 }
 
 void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t number,
                           const Tensor& tensor) {
   --missing_;
+  ++count_of(output, replica);
   if (setup_->plan->loss == static_cast<std::int32_t>(output))
     losses_[static_cast<std::size_t>(number * setup_->replicas + replica)] = loss_of(tensor);
-  const auto& [selection, type, memory] = results_[output];
+  const auto& [selection, type, memory, before_window] = results_[output];
   // A tensor without elements may have no memory, from which nothing may be copied.
   if (!takes(output, number) || tensor.bytes() == 0) return;
-  std::byte* place = memory.get() + position(selection, replica, number) *
-                                        static_cast<std::int64_t>(tensor.bytes());
+  const std::int64_t offset =
+      position(selection, replica, number) * static_cast<std::int64_t>(tensor.bytes());
+  std::byte* const place = memory.get() + offset;
+  if (before_window && number % setup_->gradient_accumulation == 0)
+    std::memcpy(before_window.get() + offset, place, tensor.bytes());
   if (selection.mode != OutputMode::sum)
     std::memcpy(place, tensor.raw(), tensor.bytes());
   else if (tensor.dtype() == DType::f32)
@@ -116,6 +126,30 @@ void OutputCollector::leave_out(std::int64_t micro_batches) {
   missing_ -= micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
 }
 
+bool OutputCollector::has_all_of(std::int64_t micro_batches) const {
+  return std::ranges::all_of(counts_, [&](std::int64_t count) { return count >= micro_batches; });
+}
+
+void OutputCollector::go_on_with(OutputCollector&& failed, std::int64_t micro_batches) {
+  micro_batches_ = failed.micro_batches_;
+  missing_ = (micro_batches_ - micro_batches) * setup_->replicas *
+             static_cast<std::int64_t>(results_.size());
+  counts_ = std::move(failed.counts_);
+  losses_ = std::move(failed.losses_);
+  results_ = std::move(failed.results_);
+  for (std::size_t i = 0; i < results_.size(); ++i)
+    for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
+      if (std::exchange(count_of(i, replica), micro_batches) > micro_batches)
+        forget_window(results_[i], replica);
+}
+
+void OutputCollector::forget_window(const Result& result, std::int64_t replica) const {
+  if (!result.before_window) return;
+  const std::int64_t bytes = result.type.bytes() / setup_->replicas;
+  std::memcpy(result.memory.get() + replica * bytes, result.before_window.get() + replica * bytes,
+              static_cast<std::size_t>(bytes));
+}
+
 // The losses are added in the order of the data, in whatever order the micro-batches came, because
 // additions of doubles are rounded, too.
 double OutputCollector::mean_loss() const {
@@ -123,10 +157,10 @@ double OutputCollector::mean_loss() const {
   return std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());
 }
 
-StepOutcome OutputCollector::take() {
+StepOutcome OutputCollector::outcome() const {
   StepOutcome outcome{.mean_loss = mean_loss()};
-  for (auto& [selection, type, memory] : results_)
-    outcome.outputs.push_back(Tensor::wrap(type.dtype, type.shape, std::move(memory)));
+  for (const Result& result : results_)
+    outcome.outputs.push_back(Tensor::wrap(result.type.dtype, result.type.shape, result.memory));
   return outcome;
 }
 

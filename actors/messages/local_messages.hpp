@@ -92,6 +92,10 @@ struct StepCall {
   std::int64_t micro_batches = 0;  ///< The call has this many micro-batches per replica.
   /// Once this is asked to stop, no further window, or turn of inference, begins.
   std::stop_token stop = {};
+  /// Of these micro-batches, other actors have done the first ones. The actors that get this
+  /// message do the others, and the collector has what the first ones have returned. Where `done`
+  /// is not 0, `first_micro_batch` is negative: it is the number of the first of all micro-batches.
+  std::int64_t done = 0;
 };
 
 /// Host -> step -> optimizers and gate: use these rules from the next update on.

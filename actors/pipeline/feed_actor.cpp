@@ -24,7 +24,7 @@ void FeedState::start(FeedHandle::pointer actor, std::shared_ptr<const PipelineS
 void FeedState::on_step_call(StepCall& message) {
   call = std::move(message);
   end = call.first_micro_batch + call.micro_batches;
-  begun_end = call.first_micro_batch;
+  begun_end = call.first_micro_batch + call.done;
   since_ns = steady_ns();
   unannounced_bytes = 0;
   for (std::size_t replica = 0; replica < credits.size(); ++replica) feed(replica);

@@ -70,7 +70,9 @@ class Casting {
         system_.spawn(RunsOn::own_thread, watched("supervisor"), supervisor_actor,
                       SupervisorSetup{setup_->stall_seconds, call,
                                       member_of(host_, &HostCalls::failure), pulse_});
-    step_ = cast_.step = spawn("step", RunsOn::workers, step_actor, setup_, call, pulse_);
+    cast_.results = std::make_shared<OutputCollector>(setup_);
+    step_ = cast_.step =
+        spawn("step", RunsOn::workers, step_actor, setup_, call, pulse_, cast_.results);
     feed_ = spawn("feed", RunsOn::workers, feed_actor, setup_, pulse_, supervisor_);
     make_memory();
     share_sums();

@@ -2,6 +2,7 @@
 // has every stage's memory and report, which outlive the actors.
 #pragma once
 
+#include "actors/execution/output_collector.hpp"
 #include "actors/execution/status_board.hpp"
 #include "actors/host/host_calls.hpp"
 #include "actors/messages/local_messages.hpp"
@@ -25,6 +26,8 @@ struct PipelineCast {
   std::vector<Child> others = {};
   /// This counts the actors that have not ended, including the supervisor.
   std::shared_ptr<LivingActors> living = {};
+  /// This collects what a call returns. The step actor owns it during a call.
+  std::shared_ptr<OutputCollector> results = {};
   /// This is the memory of each stage, replica by replica. The stages' actors own it during a call.
   std::vector<StageMemory> memory = {};
   /// These are the boards on which the stages note what they have done, in the order of `memory`.

@@ -74,8 +74,18 @@ Answer PipelineRuntime::call(Message message) {
 
 void PipelineRuntime::begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches,
                                  std::stop_token stop) {
-  begin(StepCall{std::move(inputs), micro_batches_begun_, micro_batches, std::move(stop)});
-  first_micro_batch_ = std::exchange(micro_batches_begun_, micro_batches_begun_ + micro_batches);
+  begin_rest({micro_batches}, std::move(inputs), std::move(stop));
+}
+
+void PipelineRuntime::begin_rest(RestOfStep rest, std::vector<Tensor> inputs,
+                                 std::stop_token stop) {
+  host_->expect_idle_or_failed();
+  if (rest.done > 0) cast_->results->go_on_with(std::move(*rest.results), rest.done);
+  // If the pipeline has failed already, take_rest() returns the step as it is.
+  last_step_ = {micro_batches_begun_ - rest.done, rest.micro_batches, rest.done, updates()};
+  begin(StepCall{std::move(inputs), last_step_.first_micro_batch, last_step_.micro_batches,
+                 std::move(stop), last_step_.done});
+  micro_batches_begun_ += rest.micro_batches - rest.done;
 }
 
 bool PipelineRuntime::answered() const {
@@ -85,7 +95,7 @@ bool PipelineRuntime::answered() const {
 StepOutcome PipelineRuntime::finish_step() {
   Answer answer = finish();
   if (const auto* cut = std::get_if<CutAfter>(&answer)) {
-    micro_batches_begun_ = first_micro_batch_ + cut->micro_batches;
+    micro_batches_begun_ = last_step_.first_micro_batch + cut->micro_batches;
     throw Error(Errc::cancelled, "the call was asked to stop");
   }
   return std::get<StepOutcome>(std::move(answer));
@@ -101,8 +111,9 @@ Variables PipelineRuntime::read_variables(std::int32_t replica) {
   return actors::read_variables(*setup_->plan, cast_->memory, static_cast<std::size_t>(replica));
 }
 
-bool PipelineRuntime::end() {
-  return end_pipeline(*system_, *host_, *cast_, setup_->stall_seconds);
+bool PipelineRuntime::end(double more_seconds) {
+  return end_pipeline(*system_, *host_, *cast_, setup_->stall_seconds) ||
+         cast_->living->await_end(more_seconds);
 }
 
 void PipelineRuntime::end_for_good() noexcept {
@@ -176,9 +187,17 @@ std::optional<Error> PipelineRuntime::untold_failure() const {
 }
 
 bool PipelineRuntime::can_be_replaced() {
-  if (host_->failure.code() == Errc::stalled) return false;
   end_to_read();
   return have_same_updates(cast_->memory);
+}
+
+std::optional<RestOfStep> PipelineRuntime::take_rest() {
+  const auto windows = static_cast<std::int64_t>(updates() - last_step_.updates_before);
+  const std::int64_t done = last_step_.done + windows * setup_->gradient_accumulation;
+  micro_batches_begun_ = last_step_.first_micro_batch + done;
+  if (done == 0) return RestOfStep{last_step_.micro_batches};
+  if (!cast_->results->has_all_of(done)) return {};
+  return RestOfStep{last_step_.micro_batches, done, cast_->results};
 }
 
 void PipelineRuntime::expect_open() {
@@ -190,8 +209,7 @@ std::uint64_t PipelineRuntime::updates() const {
 }
 
 bool PipelineRuntime::may_have_uncounted_update() const {
-  if (!host_->updates.under_way()) return false;
-  return !cast_->living->await_end(0) || !have_same_updates(cast_->memory);
+  return actors::may_have_uncounted_update(*host_, *cast_);
 }
 
 bool PipelineRuntime::show_waits(std::shared_ptr<WaitPicture> picture) const noexcept {
@@ -204,6 +222,10 @@ const std::vector<std::shared_ptr<const IpuPulse>>& PipelineRuntime::ipus() cons
 
 ActorSystem& PipelineRuntime::system() {
   return *system_;
+}
+
+const PipelineCast& PipelineRuntime::cast() const noexcept {
+  return *cast_;
 }
 
 void prepare_to_end(ActorSystem& system) noexcept {

@@ -23,6 +23,17 @@ namespace penstock::actors {
 
 class ActorSystem;
 class HostCalls;
+class OutputCollector;
+struct PipelineCast;
+
+/// A RestOfStep says what is to be run of a step: all of it, or what the last update has not seen
+/// of a step that has failed.
+struct RestOfStep {
+  std::int64_t micro_batches = 0;  ///< The step has this many micro-batches per replica.
+  std::int64_t done = 0;  ///< The updates of the first `done` of these micro-batches are done.
+  /// This has the results of these first micro-batches. It is null if `done` is 0.
+  std::shared_ptr<OutputCollector> results = {};
+};
 
 class PipelineRuntime {
  public:
@@ -42,6 +53,12 @@ class PipelineRuntime {
   /// @throws Error as expect_open(); busy while a call is under way.
   void begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches,
                   std::stop_token stop = {});
+  /// Begins to run `rest`. If the first micro-batches of the step were done in another runtime of
+  /// the same plan, write_variables(), write_buffers() and write_optimizer() have given this one
+  /// what the other one had. `inputs` are all inputs of the step, and finish_step() returns what
+  /// the whole step returns.
+  /// @throws Error as begin_step()
+  void begin_rest(RestOfStep rest, std::vector<Tensor> inputs, std::stop_token stop = {});
   /// Returns whether finish_step() would return or throw without waiting.
   bool answered() const;
   /// Waits for the step that begin_step() has begun. In a deterministic system, tests let the
@@ -74,10 +91,15 @@ class PipelineRuntime {
   /// Returns the pipeline's failure if no call has thrown it yet, and nothing otherwise.
   std::optional<Error> untold_failure() const;
   /// Returns whether another runtime can go on from the variables and the state that this one holds
-  /// after a failure: the failure was no stall, and did not come in the middle of an update. Unless
-  /// the failure was a stall, the function ends the actors. The pipeline must have failed.
+  /// after a failure, because that did not come in the middle of an update. The function ends the
+  /// actors. The pipeline must have failed.
   /// @throws Error stalled if a kernel does not end.
   bool can_be_replaced();
+  /// Returns what another runtime has to run of the last step, which has failed, and after which
+  /// can_be_replaced() has returned true. From then on, micro_batches_begun() counts only those of
+  /// the step's micro-batches that are done. The result is empty if results of the updates that are
+  /// done are lost, because the actor has died that collects them.
+  std::optional<RestOfStep> take_rest();
   /// Checks that the pipeline has not failed.
   /// @throws Error if it has: the failure itself if no call has thrown it yet, closed otherwise.
   void expect_open();
@@ -98,9 +120,7 @@ class PipelineRuntime {
   /// write_optimizer() has set. After a stall in the middle of an update, the number is final once
   /// end() has returned true.
   std::uint64_t updates() const;
-  /// Returns whether an update that updates() does not count may have changed weights or state, or
-  /// may still change them. The result is false if the actors have ended and no stage had begun to
-  /// apply the update.
+  /// Returns what may_have_uncounted_update() of pipeline_end.hpp returns.
   bool may_have_uncounted_update() const;
   /// Returns how many micro-batches of each replica have begun. Micro-batches that a stop has kept
   /// from beginning are not counted.
@@ -109,8 +129,8 @@ class PipelineRuntime {
   /// Ends the actors, but first finishes an update that is under way, as end_pipeline() does.
   /// Afterwards only those functions can be called that can be called after a failure. Returns
   /// whether all actors have ended. The result is false if a kernel does not end in the time that
-  /// it is given.
-  bool end();
+  /// it is given, nor in `more_seconds`.
+  bool end(double more_seconds = 0);
   /// Ends the actors as end() does, but waits until all have ended, however long a kernel takes;
   /// the destructor of the actor system would wait just as long. In a deterministic system, the
   /// function does not wait.
@@ -124,11 +144,19 @@ class PipelineRuntime {
   const std::vector<std::shared_ptr<const IpuPulse>>& ipus() const noexcept;
 
   ActorSystem& system();
+  /// Returns the actors, for code that uses CAF.
+  const PipelineCast& cast() const noexcept;
   /// Returns the system for another runtime to share.
   const std::shared_ptr<ActorSystem>& shared_system() const { return system_; }
 
  private:
   struct Cast;  // A Cast has the actors.
+  /// LastStep has what the last step has begun with. `first_micro_batch` and `done` are those of
+  /// its StepCall.
+  struct LastStep {
+    std::int64_t first_micro_batch = 0, micro_batches = 0, done = 0;
+    std::uint64_t updates_before = 0;
+  };
   template <class Message>
   Answer call(Message message);
   template <class Message>
@@ -145,7 +173,7 @@ class PipelineRuntime {
   std::shared_ptr<ActorSystem> system_;
   std::unique_ptr<Cast> cast_;
   std::int64_t micro_batches_begun_ = 0;  // This many micro-batches of each replica have begun.
-  std::int64_t first_micro_batch_ = 0;  // This is the number of the last step's first micro-batch.
+  LastStep last_step_;
 };
 
 /// Prepares the calling thread, which is going to destroy `system`, to read what the pipelines of

@@ -5,21 +5,23 @@
 namespace penstock::actors {
 
 void StepState::start(StepHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
-                      std::shared_ptr<CallSlot> host_call, std::shared_ptr<PipelinePulse> moves) {
+                      std::shared_ptr<CallSlot> host_call, std::shared_ptr<PipelinePulse> moves,
+                      std::shared_ptr<OutputCollector> results) {
   self = actor;
   setup = std::move(pipeline);
   call = std::move(host_call);
   pulse = std::move(moves);
-  collector.emplace(setup);
+  collector = std::move(results);
 }
 
 void StepState::on_step_call(StepCall& message) {
   first_micro_batch = message.first_micro_batch;
   micro_batches = message.micro_batches;
   cut.reset();
-  collector->begin(message.micro_batches);
-  updates_missing = updates_of(message.micro_batches);
+  if (message.done == 0) collector->begin(message.micro_batches);
+  updates_missing = updates_of(message.micro_batches - message.done);
   self->send(links.feed, std::move(message));
+  answer_if_done();  // The actors that have failed may have done everything.
 }
 
 std::int64_t StepState::updates_of(std::int64_t count) const {
@@ -72,7 +74,7 @@ void StepState::answer_if_done() {
   if (cut)
     call->answer(*cut);
   else
-    call->answer(collector->take());
+    call->answer(collector->outcome());
 }
 
 void StepState::on_set_rules(const SetRules& message) {
@@ -84,8 +86,10 @@ void StepState::on_set_rules(const SetRules& message) {
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,
                                      std::shared_ptr<const PipelineSetup> setup,
                                      std::shared_ptr<CallSlot> call,
-                                     std::shared_ptr<PipelinePulse> pulse) {
-  self->state.start(self, std::move(setup), std::move(call), std::move(pulse));
+                                     std::shared_ptr<PipelinePulse> pulse,
+                                     std::shared_ptr<OutputCollector> collector) {
+  self->state.start(self, std::move(setup), std::move(call), std::move(pulse),
+                    std::move(collector));
   return {[=](StepLinks& links) { self->state.on_links(links); },
           [=](StepCall& call) { self->state.on_step_call(call); },
           [=](const CallCut& cut) { self->state.on_call_cut(cut); },

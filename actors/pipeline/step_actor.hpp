@@ -12,7 +12,8 @@ namespace penstock::actors {
 
 struct StepState {
   void start(StepHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
-             std::shared_ptr<CallSlot> host_call, std::shared_ptr<PipelinePulse> moves);
+             std::shared_ptr<CallSlot> host_call, std::shared_ptr<PipelinePulse> moves,
+             std::shared_ptr<OutputCollector> results);
   void on_links(StepLinks& message) { links = std::move(message); }
   void on_step_call(StepCall& message);
   void on_call_cut(const CallCut& message);
@@ -30,7 +31,8 @@ struct StepState {
   std::shared_ptr<CallSlot> call;
   std::shared_ptr<PipelinePulse> pulse;
   StepLinks links;
-  std::optional<OutputCollector> collector;
+  // The host has this collector, too, and uses it while no call is under way.
+  std::shared_ptr<OutputCollector> collector;
   std::int64_t first_micro_batch = 0;
   // All stages together still have to do this many updates.
   std::int64_t updates_missing = 0;
@@ -41,6 +43,7 @@ struct StepState {
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,
                                      std::shared_ptr<const PipelineSetup> setup,
                                      std::shared_ptr<CallSlot> call,
-                                     std::shared_ptr<PipelinePulse> pulse);
+                                     std::shared_ptr<PipelinePulse> pulse,
+                                     std::shared_ptr<OutputCollector> collector);
 
 }  // namespace penstock::actors

@@ -1,11 +1,19 @@
 #include "tests/support/deterministic_run.hpp"
 
 #include <algorithm>
+#include <caf/actor_cast.hpp>
+#include <caf/send.hpp>
+#include <cstdlib>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 namespace penstock::testing {
+
+std::uint64_t orders() {
+  const char* const wanted = std::getenv("PENSTOCK_TEST_ORDERS");
+  return wanted ? std::strtoull(wanted, nullptr, 10) : 2000;
+}
 
 DeterministicRun::DeterministicRun(actors::ActorSystem& system)
     : scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system.caf().scheduler())) {}
@@ -25,6 +33,14 @@ bool DeterministicRun::step() {
   // all other actors have their turns before it.
   if (!random_ && !jobs.empty() && jobs.front() == job)
     std::rotate(jobs.begin(), jobs.begin() + 1, jobs.end());
+  return true;
+}
+
+bool DeterministicRun::end_one() {
+  auto& jobs = scheduler_.jobs;
+  if (jobs.empty()) return false;
+  auto& actor = dynamic_cast<caf::abstract_actor&>(*jobs[(*random_)() % jobs.size()]);
+  caf::anon_send_exit(caf::actor_cast<caf::actor>(&actor), caf::exit_reason::unknown);
   return true;
 }
 

@@ -15,6 +15,10 @@
 
 namespace penstock::testing {
 
+/// Returns how many orders of messages a test draws for each kind of engine, if nothing else takes
+/// its time: PENSTOCK_TEST_ORDERS in the environment or, failing that, 2000.
+std::uint64_t orders();
+
 class DeterministicRun {
  public:
   /// Runs the actors of `system` in an order that is drawn from `seed`. @throws std::bad_cast if
@@ -25,6 +29,9 @@ class DeterministicRun {
 
   /// Lets one actor that has mail handle one message. Returns false if no actor has mail.
   bool step();
+  /// Tells one of the actors that have mail to end, as if it had crashed. Returns false if no actor
+  /// has mail. The order has to be drawn from a seed.
+  bool end_one();
   /// Calls step() until no actor has mail, and returns the number of steps.
   /// @throws std::runtime_error after `limit` steps, because the actors seem to keep each other
   /// busy forever.

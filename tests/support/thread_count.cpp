@@ -25,6 +25,24 @@ bool threads_fall_to(std::size_t count) {
   return true;
 }
 
+bool threads_named_fall_to(const std::string& name, int count) {
+  const auto named = [&] {
+    int found = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+      std::string of_task;
+      std::getline(std::ifstream(task.path() / "comm"), of_task);
+      found += of_task == name;
+    }
+    return found;
+  };
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (named() > count) {
+    if (std::chrono::steady_clock::now() > give_up) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 int thread_number() {
   return static_cast<int>(::gettid());
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace penstock::testing {
 
@@ -9,6 +10,10 @@ std::size_t thread_count();
 /// Waits until the process has at most `count` threads. Returns false if the process has more
 /// threads after ten seconds.
 bool threads_fall_to(std::size_t count);
+
+/// Waits until at most `count` threads of the process have the name `name`. Returns false if more
+/// of them have it after twenty seconds.
+bool threads_named_fall_to(const std::string& name, int count);
 
 /// Returns the number by which the operating system knows the calling thread.
 int thread_number();

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "graph/values/memory.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -115,7 +116,7 @@ TEST(OutputCollector, ReturnsWhatTheOutputModeSelectsInDataOrder) {
       collector.begin(c.micro_batches);
       add_all(collector, c.micro_batches, c.replicas, call);
       ASSERT_TRUE(collector.complete());
-      expect_case(c, collector.take().outputs);
+      expect_case(c, collector.outcome().outputs);
     }
   }
 }
@@ -126,7 +127,7 @@ TEST(OutputCollector, LeavesResultsAloneThatTheHostStillHolds) {
   for (std::int64_t call = 1; call <= 3; ++call) {
     collector.begin(call);
     add_all(collector, call, 1, 0);
-    held.push_back(collector.take().outputs);
+    held.push_back(collector.outcome().outputs);
   }
   EXPECT_EQ(held[0][1].item(), 0);
   EXPECT_EQ(held[1][1].item(), 1);
@@ -140,7 +141,7 @@ TEST(OutputCollector, UsesMemoryAgainThatTheHostHasDropped) {
     collector.begin(4);
     add_all(collector, 4, 1, 0);
     std::vector<const std::byte*> places;
-    for (const Tensor& tensor : collector.take().outputs) places.push_back(tensor.raw());
+    for (const Tensor& tensor : collector.outcome().outputs) places.push_back(tensor.raw());
     if (call == 0) first = places;
     EXPECT_EQ(places, first);
   }
@@ -152,7 +153,7 @@ TEST(OutputCollector, GivesBackTheMemoryOfResultsThatTheHostHeldAllAtOnce) {
   const auto call = [&] {
     collector.begin(4);
     add_all(collector, 4, 1, 0);
-    return collector.take().outputs;
+    return collector.outcome().outputs;
   };
   call();
   const std::uint64_t of_one_call = memory_counters().bytes_live - before;
@@ -162,6 +163,43 @@ TEST(OutputCollector, GivesBackTheMemoryOfResultsThatTheHostHeldAllAtOnce) {
   held.clear();
   for (int i = 0; i < 20; ++i) call();
   EXPECT_EQ(memory_counters().bytes_live, before + of_one_call);
+}
+
+// Two replicas have done one window of two micro-batches; then the first one has begun the next.
+TEST(OutputCollector, GoesOnBehindTheWindowsOfACallThatHasFailed) {
+  for (const OutputMode mode : {OutputMode::all, OutputMode::final, OutputMode::sum}) {
+    auto setup = setup_for(mode, 1, 2);
+    graph::Plan plan = *setup->plan;
+    plan.training = true;
+    setup->plan = std::make_shared<const graph::Plan>(std::move(plan));
+    setup->gradient_accumulation = 2;
+    OutputCollector failed(setup), next(setup);
+    const auto add = [](OutputCollector& collector, std::int64_t replica, std::int64_t number) {
+      const auto tensors = outputs_of(number * 2 + replica);
+      for (std::size_t i = 0; i < tensors.size(); ++i)
+        collector.add(i, replica, number, tensors[i]);
+    };
+    failed.begin(4);
+    EXPECT_FALSE(failed.has_all_of(2));
+    for (const std::int64_t number : {0, 1})
+      for (const std::int64_t replica : {0, 1}) add(failed, replica, number);
+    add(failed, 0, 2);
+    EXPECT_TRUE(failed.has_all_of(2));
+    EXPECT_FALSE(failed.has_all_of(3));
+    next.go_on_with(std::move(failed), 2);
+    for (const std::int64_t number : {2, 3})
+      for (const std::int64_t replica : {0, 1}) {
+        EXPECT_FALSE(next.complete());
+        add(next, replica, number);
+      }
+    ASSERT_TRUE(next.complete());
+    OutputCollector undisturbed(setup);
+    undisturbed.begin(4);
+    add_all(undisturbed, 4, 2, 1);
+    const Outputs outputs = next.outcome().outputs, expected = undisturbed.outcome().outputs;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      EXPECT_TRUE(testing::same_bits(outputs[i], expected[i])) << to_string(mode) << ", " << i;
+  }
 }
 
 /// Returns the mean loss of a call whose micro-batches have `losses`. With a `period` that is
@@ -187,7 +225,7 @@ double mean_loss(OutputMode mode, std::int64_t period, std::int64_t replicas, un
     for (const std::size_t i : order)
       collector.add(0, static_cast<std::int64_t>(i) % replicas,
                     static_cast<std::int64_t>(i) / replicas, losses[i]);
-    mean = collector.take().mean_loss;
+    mean = collector.outcome().mean_loss;
   }
   return mean;
 }
@@ -215,7 +253,7 @@ TEST(OutputCollector, HasNoMeanLossInInference) {
   OutputCollector collector(setup_for(OutputMode::all, 1, 1));
   collector.begin(2);
   add_all(collector, 2, 1, 0);
-  EXPECT_TRUE(std::isnan(collector.take().mean_loss));
+  EXPECT_TRUE(std::isnan(collector.outcome().mean_loss));
 }
 
 }  // namespace

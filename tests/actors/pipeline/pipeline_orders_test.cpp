@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -16,6 +15,7 @@ namespace penstock::actors {
 namespace {
 
 using testing::DeterministicRun;
+using testing::orders;
 using testing::same_bits;
 using testing::SmallCast;
 using testing::SmallEngine;
@@ -95,11 +95,6 @@ std::size_t all_events(const SmallEngineOptions& options) {
   const std::int64_t per_window = 2 * options.gradient_accumulation + parts_of_update;
   return static_cast<std::size_t>(calls * ordered_windows * options.replicas * options.stages *
                                   per_window);
-}
-
-std::uint64_t orders() {
-  const char* wanted = std::getenv("PENSTOCK_TEST_ORDERS");
-  return wanted ? std::strtoull(wanted, nullptr, 10) : 2000;
 }
 
 const std::map<std::string, std::vector<int>> limits = {
