@@ -66,7 +66,7 @@ void check_lengths(const Model& model, const Options& options) {
 /// Returns whether errors of code `code` may come after some updates of a call.
 bool may_come_after_updates(Errc code) {
   return code == Errc::cancelled || code == Errc::out_of_memory || code == Errc::stage_failed ||
-         code == Errc::internal;
+         code == Errc::internal || code == Errc::stalled;
 }
 
 /// Returns which lengths the calls of `model`, which has `options`, may have.
@@ -91,10 +91,11 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   const std::int64_t samples = samples_in(inputs, running_.plan(), dynamic_);
   check_samples(samples);
   const std::int64_t length = length_in(inputs, running_.plan(), dynamic_);
-  const std::uint64_t updates_before = running_.updates();
   ModelGauge::Call shown(running_.gauge());
-  // What this throws is not of this call, of whose updates it says nothing.
+  // What this throws is not of this call, of whose updates it says nothing. An update of an earlier
+  // call, which has stalled, may end here.
   if (!stop.stop_requested()) other_plans_.open();
+  const std::uint64_t updates_before = running_.updates();
   try {
     expect_not_stopped(stop);
     const std::vector<Section> sections = sections_of(samples, length);
@@ -109,7 +110,7 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
       results.push_back({section.samples, section.plan->run(sections.size() > 1 ? rows : inputs,
                                                             section.micro_batches, stop)});
     }
-    CallReport report = sections.front().plan->take_last_run();
+    CallReport report = report_on(sections);
     StepResult result = joined(std::move(results), options_.output, call_size().training);
     report.seconds = watch.seconds();
     shown.count(samples, result.mean_loss);
@@ -134,10 +135,25 @@ std::vector<ModelBody::Section> ModelBody::sections_of(std::int64_t samples, std
     const std::int64_t begin = before ? before->begin + before->samples : 0;
     sections.push_back({&plan, begin, remainder.count * remainder.samples, remainder.count});
   }
-  for (const Section& section : sections)
-    if (section.plan != &running_ && section.plan->plan().training)
-      section.plan->take_optimizer_of_host();
+  for (const Section& section : sections) {
+    if (section.plan == &running_ || !section.plan->plan().training) continue;
+    section.plan->settle_failure();
+    section.plan->take_optimizer_of_host();
+  }
   return sections;
+}
+
+CallReport ModelBody::report_on(const std::vector<Section>& sections) {
+  CallReport report = sections.front().plan->take_last_run();
+  std::int64_t before = sections.front().micro_batches;
+  for (const Section& section : std::span(sections).subspan(1)) {
+    for (Recovery& recovery : section.plan->take_last_run().recoveries) {
+      recovery.micro_batch += before;
+      report.recoveries.push_back(std::move(recovery));
+    }
+    before += section.micro_batches;
+  }
+  return report;
 }
 
 void ModelBody::throw_interrupted(std::int64_t samples, std::uint64_t updates_before) const {
@@ -163,8 +179,10 @@ std::string ModelBody::interrupted_text(const Error& error, std::int64_t samples
                          count_text(samples, "sample") + ", and returns nothing"
                    : error.what();
   const std::int64_t per_update = samples_per_iteration(size);
-  const std::string progress = " has done " + std::to_string(running_.updates() - updates_before) +
-                               " of " +
+  // An update in which an IPU has stalled may still end.
+  const std::string progress = std::string(" has done ") +
+                               (error.code() == Errc::stalled ? "at least " : "") +
+                               std::to_string(running_.updates() - updates_before) + " of " +
                                count_text((samples + per_update - 1) / per_update, "update");
   return stopped ? "step: was asked to stop, and" + progress + "; the model goes on from there"
                  : error.what() + ("; the step" + progress);

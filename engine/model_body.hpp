@@ -67,6 +67,9 @@ class ModelBody {
   /// sections. If a plan cannot be compiled, or sections cannot be joined, the function throws, and
   /// nothing has changed.
   std::vector<Section> sections_of(std::int64_t samples, std::int64_t length);
+  /// Returns the report on a call of `sections`, each of which has run: the times of the first one,
+  /// and the recoveries of all.
+  static CallReport report_on(const std::vector<Section>& sections);
   /// Rethrows the exception that ends a run(). If some updates may have come before it, the text
   /// says how many did, unless there is no memory for that text.
   [[noreturn]] void throw_interrupted(std::int64_t samples, std::uint64_t updates_before) const;

@@ -59,6 +59,14 @@ void ModelTrace::add_actors(std::span<const graph::StageProgramTimes> programs,
   profile_->add_host_events(events, earlier_micro_batches_);
 }
 
+void ModelTrace::note_recovery(const HostEvent& recovery) noexcept {
+  std::optional<ProfileRecorder>& profile = host_ ? host_->profile_ : profile_;
+  if (!profile) return;
+  actors::EventLog<HostEvent> one(1);
+  one.add(recovery);
+  profile->add_host_events(one, 0);
+}
+
 void ModelTrace::leave(std::int64_t now_ns) noexcept {
   std::optional<ProfileRecorder>& profile = host_ ? host_->profile_ : profile_;
   if (profile) profile->leave(now_ns);

@@ -47,6 +47,8 @@ class ModelTrace {
   /// Adds what the programs of each stage and the actors without an IPU have measured.
   void add_actors(std::span<const graph::StageProgramTimes> programs,
                   const actors::EventLog<HostEvent>& events);
+  /// Notes that a call has failed, and that other actors go on with it.
+  void note_recovery(const HostEvent& recovery) noexcept;
   /// Notes that a call has returned, and that the host goes on at `now_ns`.
   void leave(std::int64_t now_ns) noexcept;
   /// Notes that the actors have ended, after the model has given them `micro_batches`

@@ -85,19 +85,18 @@ void expect_not_stopped(const std::stop_token& stop) {
 }
 
 RunningModel& OtherPlans::open() {
-  const auto settle = [this](RunningModel& plan) { left_failed_plan_ |= plan.settle_failure(); };
-  settle(full_);
-  for (const auto& plan : kept_) settle(*plan);
+  full_.settle_failure();
+  for (const auto& plan : kept_) plan->settle_failure();
   return full_;
 }
 
 void OtherPlans::detach() {
   open();
   // The host, which has not detached a plan that has failed, may detach the model.
-  const bool any = full_.any_attached() || left_failed_plan_;
+  const bool any = full_.any_attached() || full_.left_after_failure();
   while (!kept_.empty()) forget_oldest();
   if (full_.attached() || !any) full_.detach();
-  left_failed_plan_ = false;
+  full_.note_detached_by_host();
 }
 
 RunningModel& OtherPlans::take_whole(std::int64_t length) try {
@@ -176,7 +175,7 @@ std::string OtherPlans::to_text(std::int64_t samples, const MicroBatches& remain
 void OtherPlans::forget_oldest() {
   RunningModel& oldest = *kept_.back();
   if (oldest.plan().training && oldest.holds_optimizer_state()) full_.fetch_optimizer_state();
-  // A failure is thrown by detach(), because the destructor could not throw it.
+  oldest.settle_failure();  // The destructor could not throw a failure.
   if (oldest.attached()) oldest.detach();
   kept_.pop_back();
 }

@@ -114,8 +114,6 @@ class OtherPlans {
   static constexpr std::size_t most = 8;
   RunningModel& full_;
   const Options& options_;
-  // If this is true, a plan was detached because it had failed, since detach() was called last.
-  bool left_failed_plan_ = false;
   // `kept_` has the plans that are kept. The plan that was used last comes first.
   std::vector<std::unique_ptr<RunningModel>> kept_;
 };

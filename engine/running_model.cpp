@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "actors/execution/output_collector.hpp"
-#include "actors/host/failure_latch.hpp"
 #include "engine/actor_setup.hpp"
 #include "engine/compile_for_host.hpp"
 #include "engine/compile_request.hpp"
@@ -46,6 +45,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
     : weights_(std::move(weights)),
       graph_(std::move(graph)),
       system_options_{.threads = options.runtime.threads},
+      recovery_(options.recovery),
       may_be_shown_(options.runtime.monitor),
       host_of_(host_of),
       occupants_(host_of ? host_of->occupants_ : std::make_shared<IpuOccupants>()),
@@ -148,89 +148,6 @@ actors::PipelineRuntime& RunningModel::runtime() {
   return *runtime_;
 }
 
-void RunningModel::note_failure() {
-  if (!runtime_ || !failure_.empty()) return;
-  failure_ = runtime_->failure();
-  if (!failure_.empty()) log_(LogLevel::error, failure_);
-}
-
-void RunningModel::note_failure_if_possible() noexcept {
-  try {
-    note_failure();
-  } catch (...) {  // The actors keep the failure for the next call.
-  }
-}
-
-void RunningModel::detach() {
-  if (!runtime_)
-    throw Error(Errc::invalid_argument, "detach: model " + title_ + " is not attached to its IPUs");
-  note_failure();
-  const bool goes_on = failure_.empty() || runtime_->can_be_replaced();
-  std::optional<actors::OptimizerTensors> state;
-  if (plan_->training && holds_optimizer_state()) {
-    // A plan for short steps that has failed for good is detached without the state.
-    if (!goes_on && !host_of_) throw actors::closed_by(failure_);
-    if (goes_on) state = ask([](auto& actors) { return actors.read_optimizer(); });
-  }
-  ReplicaBuffers buffers;
-  if (goes_on && buffers_holder() == this) buffers = replica_buffers();
-  if (setup_.trace) {  // What the stages have recorded would be lost with the stages.
-    ask_stages();
-    note_program_times();
-  }
-  weights_->take_from(*this);
-  note_failure();
-  untold_failure_ = runtime_->untold_failure();
-  kept_state_ = std::move(state);
-  kept_buffers_ = std::move(buffers);
-  kept_version_ = weights_->version();
-  trace_.count_ended(runtime_->micro_batches_begun());
-  // `is_free` says whether the memory of the IPUs is free already.
-  const bool is_free = runtime_->end();
-  shown_.reset();
-  runtime_.reset();
-  stay_.reset();
-  held_version_ = 0;
-  const bool failed = !failure_.empty();
-  if (goes_on) failure_.clear();
-  log_(LogLevel::info, {title_, ": detached from its IPUs"});
-  if (failed && goes_on)
-    log_(LogLevel::info, {title_, ": goes on after its failure, from update ",
-                          std::to_string(updates()), ", with new actors"});
-  if (!is_free)
-    log_(LogLevel::warning,
-         {title_, ": an IPU is still busy, and has its memory until it is done"});
-}
-
-bool RunningModel::settle_failure() {
-  note_failure();
-  if (untold_failure_) throw *std::exchange(untold_failure_, std::nullopt);
-  if (runtime_ && runtime_->untold_failure()) runtime_->expect_open();
-  if (failure_.empty()) return false;
-  if (!runtime_ || !runtime_->can_be_replaced()) throw actors::closed_by(failure_);
-  detach();
-  return true;
-}
-
-void RunningModel::attach() {
-  if (runtime_) return;
-  settle_failure();
-  start_actors();
-  try {
-    if (kept_state_) runtime_->write_optimizer(*kept_state_);
-    if (kept_version_ == weights_->version()) set_replica_buffers(kept_buffers_.buffers);
-  } catch (...) {
-    shown_.reset();
-    runtime_.reset();  // The model is still detached, with the state that is kept.
-    stay_.reset();
-    held_version_ = 0;
-    throw;
-  }
-  kept_state_.reset();
-  kept_buffers_ = {};
-  log_(LogLevel::info, {title_, ": attached to its IPUs"});
-}
-
 void RunningModel::prepare_to_end() noexcept {
   if (const auto system = system_.lock()) actors::prepare_to_end(*system);
 }
@@ -321,49 +238,31 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   const std::int64_t begin_ns = steady_ns();
   prepare_run();
   const std::int64_t prepared_ns = steady_ns();
-  const std::uint64_t updates_before = updates();
   const Stopwatch watch;
   actors::StepOutcome outcome;
+  std::vector<Recovery> recoveries;
   try {
-    runtime_->begin_step(lent_->lend(inputs), micro_batches, stop);
-    outcome = runtime_->finish_step();
+    outcome = run_to_end(inputs, micro_batches, stop, recoveries);
   } catch (...) {
-    note_updates_since(updates_before);
-    note_failure_if_possible();
     trace_.leave(steady_ns());
     throw;
   }
-  note_updates_since(updates_before);
   StepResult result = result_of(outcome);
   count_rows(result.rows, micro_batches);
   const double seconds = watch.seconds();
   const std::int64_t end_ns = steady_ns();
-  last_run_ = {.seconds = static_cast<double>(end_ns - begin_ns) * 1e-9};
+  last_run_ = {.seconds = static_cast<double>(end_ns - begin_ns) * 1e-9,
+               .recoveries = std::move(recoveries)};
   try {
     tell_run(micro_batches, seconds);
     const std::int64_t samples = inputs.empty() ? 0 : inputs.front().shape()[0];
     if (setup_.trace) note_run({begin_ns, prepared_ns, end_ns, micro_batches, samples});
   } catch (const std::exception&) {
-    // The run itself has succeeded. If the model has failed since, the next call says so.
+    // The run itself has succeeded. If the model has failed since, the next call or the log says
+    // so.
   }
   trace_.leave(steady_ns());
   return result;
-}
-
-void RunningModel::prepare_run() {
-  attach();
-  stay_->use();
-  if (plan_->training) fetch_optimizer_state();
-  if (held_version_ != weights_->version()) upload_weights();
-  if (plan_->training) weights_->leave_to(*this, store_index_);
-}
-
-void RunningModel::note_updates_since(std::uint64_t updates_before) noexcept {
-  if (!plan_->training) return;
-  // An update is counted before it ends, so that none is missed if the count is read last.
-  if (!runtime_->may_have_uncounted_update() && updates() == updates_before) return;
-  held_version_ = weights_->mark_newer(*this, store_index_);
-  buffers_holder() = this;
 }
 
 void RunningModel::count_rows(OutputRows& rows, std::int64_t micro_batches) const {
@@ -381,6 +280,8 @@ void RunningModel::tell_run(std::int64_t micro_batches, double seconds) const {
 
 void RunningModel::note_run(const RunSpan& run) {
   const StageNotes notes = ask_stages();
+  // Parts of a run that has gone on after a failure were done twice, and others by other actors.
+  if (!last_run_.recoveries.empty()) return;
   const std::int64_t micro_batches = run.micro_batches;
   CallSpan call{
       .first_micro_batch = trace_.numbered(runtime_->micro_batches_begun() - micro_batches),

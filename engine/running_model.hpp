@@ -93,10 +93,14 @@ class RunningModel final : public WeightSource {
   /// Makes the model usable again after a failure, unless it has failed for good: it is detached,
   /// and the next attach() starts other actors, which go on from the last update. Does nothing if
   /// the model has not failed. Whatever needs actors that have not failed calls this function
-  /// first. Returns whether the model was detached.
-  /// @throws Error: the failure itself if no call has thrown it yet; closed if the model has failed
-  /// for good; stalled if an IPU is still busy; as detach().
-  bool settle_failure();
+  /// first.
+  /// @throws Error: the failure itself if has_to_tell_failure(); closed if the model has failed for
+  /// good; stalled if an IPU is still busy; as detach().
+  void settle_failure();
+  /// Returns whether settle_failure() has detached this model, or one of those for its other calls,
+  /// since note_detached_by_host() was called last.
+  bool left_after_failure() const noexcept { return left_after_failure_; }
+  void note_detached_by_host() noexcept { left_after_failure_ = false; }
   /// Ends the actors and their threads, and frees their memory. The weights, the optimizer's state,
   /// the buffers and the number of updates are kept as the last update has left them, so that later
   /// random numbers do not change. If the model has failed for good, the failure is kept, too.
@@ -109,6 +113,8 @@ class RunningModel final : public WeightSource {
   /// @throws Error out_of_memory; as settle_failure() if the model has failed.
   void attach();
   bool attached() const noexcept { return runtime_ != nullptr; }
+  /// Returns what runs this model's actors, or null while it is detached.
+  const actors::PipelineRuntime* actors() const noexcept { return runtime_.get(); }
   /// Returns whether this model is attached, or one of those that share its IPUs. Any thread may
   /// call the function.
   bool any_attached() const noexcept { return occupants_->any(); }
@@ -208,6 +214,9 @@ class RunningModel final : public WeightSource {
     }
   }
   void note_failure();
+  /// Returns whether the actors have failed, no call has thrown the failure yet, and the next one
+  /// has to. @throws Error as PipelineRuntime::can_be_replaced()
+  bool has_to_tell_failure();
   /// Calls note_failure() while an error is on its way to the host. What note_failure() throws,
   /// such as for a lack of memory, is ignored, so that it does not replace that error.
   void note_failure_if_possible() noexcept;
@@ -244,7 +253,21 @@ class RunningModel final : public WeightSource {
     std::int64_t begin_ns, prepared_ns, end_ns;
     std::int64_t micro_batches, samples;
   };
-  /// Makes the report on the run that has just ended, and adds the run to the profile.
+  /// Runs `micro_batches` micro-batches per replica. After a failure that is not due to the inputs,
+  /// it lets other actors go on, as often as the options allow, and adds that to `recoveries`.
+  /// @throws Error as PipelineRuntime::finish_step()
+  actors::StepOutcome run_to_end(std::span<const Tensor> inputs, std::int64_t micro_batches,
+                                 const std::stop_token& stop, std::vector<Recovery>& recoveries);
+  /// Returns whether a run that has gone on after `recoveries` failures may go on after another
+  /// one, whose code is `code`.
+  bool may_go_on_after(Errc code, std::int64_t recoveries) const;
+  /// Lets other actors take the place of those that have failed, and returns the part of the run
+  /// that they have to do, or nothing if they cannot. Adds what has happened to `recoveries`.
+  std::optional<actors::RestOfStep> replace_actors(std::vector<Recovery>& recoveries) noexcept;
+  void tell_recovery(const Recovery& recovery) const;
+  void tell_of_failed_recovery(const char* why) const noexcept;
+  /// Makes the report on the run that has just ended, and adds the run to the profile, unless it
+  /// has gone on after a failure.
   void note_run(const RunSpan& run);
   /// Adds to the profile what the actors have measured of their programs.
   void note_program_times();
@@ -292,6 +315,7 @@ class RunningModel final : public WeightSource {
   Log log_;
   actors::PipelineSetup setup_;
   actors::SystemOptions system_options_;
+  RecoveryOptions recovery_;
   // `may_be_shown_` says whether the host allows the monitor to show the model.
   bool may_be_shown_;
   RunningModel* host_of_;  // `host_of_` is the model whose other calls this model runs, or null.
@@ -328,6 +352,10 @@ class RunningModel final : public WeightSource {
   std::string failure_;
   // `untold_failure_` is a failure that no call has thrown yet.
   std::optional<Error> untold_failure_;
+  // If this is true, settle_failure() has detached this model, or one of those for its other calls,
+  // which the host has not detached. A model for other calls uses the member of `host_of_` instead
+  // of its own.
+  bool left_after_failure_ = false;
   // `held_version_` is the version that the weights on the IPUs have in the store. It is 0 if there
   // are no weights on the IPUs.
   std::uint64_t held_version_ = 0;

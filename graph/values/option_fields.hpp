@@ -148,14 +148,21 @@ auto option_rows(MaybeConst<RuntimeOptions> auto& runtime) {
                     option_row("log_level", log_level), option_row("monitor", monitor));
 }
 
+auto option_rows(MaybeConst<RecoveryOptions> auto& recovery) {
+  auto& [attempts, wait_seconds] = recovery;
+  return std::tuple(option_row("attempts", attempts, at_least_0),
+                    option_row("wait_seconds", wait_seconds, {.range = {.low = 0, .high = 1e6}}));
+}
+
 auto option_rows(MaybeConst<Options> auto& options) {
-  auto& [batch_size, device_iterations, seed, static_shapes, topology, training, output, runtime] =
-      options;
+  auto& [batch_size, device_iterations, seed, static_shapes, topology, training, output, runtime,
+         recovery] = options;
   return std::tuple(option_row("batch_size", batch_size, at_least_1),
                     option_row("device_iterations", device_iterations, at_least_1),
                     option_row("seed", seed), option_row("static_shapes", static_shapes),
                     option_row("topology", topology), option_row("training", training),
-                    option_row("output", output), option_row("runtime", runtime));
+                    option_row("output", output), option_row("runtime", runtime),
+                    option_row("recovery", recovery));
 }
 
 /// An OptionGroup is a struct that option_rows() takes, with or without const.

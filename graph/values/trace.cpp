@@ -56,6 +56,8 @@ std::string_view to_string(HostActor actor) noexcept {
       return "reader";
     case HostActor::loader:
       return "loader";
+    case HostActor::supervisor:
+      return "supervisor";
   }
   return "unknown";
 }

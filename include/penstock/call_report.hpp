@@ -1,6 +1,7 @@
 // A CallReport says when the micro-batches of one call began and ended. It is plain data.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,24 @@ struct Latency {
   double most = 0;   ///< `most` is the time that the slowest micro-batch took.
 };
 
-/// A CallReport says when the micro-batches of one call began and ended. Only `seconds` is known
-/// without `RuntimeOptions::trace`, if the call recorded more events than
-/// `RuntimeOptions::trace_events`, or if there was no memory for the report.
+/// A Recovery says how a call has gone on after a failure, as RecoveryOptions let it: other actors
+/// have taken the place of those that had failed.
+struct Recovery {
+  std::string failure;  ///< `failure` says what had failed.
+  /// The call went on from the weights and the state after this many updates of the model.
+  std::int64_t updates = 0;
+  /// The call went on with this micro-batch of each replica, counted from 0 at the call's
+  /// beginning. If several plans have run the call, the micro-batches of each of them count.
+  std::int64_t micro_batch = 0;
+  /// The other actors began this many seconds after the call had begun to replace those that had
+  /// failed.
+  double seconds = 0;
+};
+
+/// A CallReport says when the micro-batches of one call began and ended. Only `seconds` and
+/// `recoveries` are known without `RuntimeOptions::trace`, if the call recorded more events than
+/// `RuntimeOptions::trace_events`, if its first plan has gone on after a failure, or if there was
+/// no memory for the report.
 struct CallReport {
   /// The call took this many seconds, including the time to copy changed weights to the IPUs.
   double seconds = 0;
@@ -44,6 +60,8 @@ struct CallReport {
   Latency on_ipus = {};
   /// `from_ipus` says how long the outputs of a micro-batch waited until the call returned.
   Latency from_ipus = {};
+  /// `recoveries` has the failures after which the call has gone on, in their order.
+  std::vector<Recovery> recoveries = {};
 };
 
 }  // namespace penstock

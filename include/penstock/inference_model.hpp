@@ -66,9 +66,10 @@ class InferenceModel {
   /// begun, and throws Error cancelled. A call whose micro-batches have all begun returns as usual.
   /// Inputs are released as by TrainingModel::step().
   /// @throws Error shape_mismatch or invalid_data before anything has run, as
-  /// TrainingModel::step(); stage_failed afterwards, after which the model goes on, and layers that
-  /// keep state begin anew; stalled, after which every later call throws Error closed. A call that
-  /// comes after a failure while an IPU is still busy throws stalled, too, and may be made again.
+  /// TrainingModel::step(); afterwards stage_failed, or stalled or internal, if the call has not
+  /// gone on by itself as Options::recovery lets it; the next call goes on, and layers that keep
+  /// state begin anew. A call that comes after a failure while an IPU is still busy throws stalled,
+  /// too, and may be made again.
   StepResult run(std::span<const Tensor> inputs, std::stop_token stop = {});
   /// Runs on `inputs` as run() does on a span.
   StepResult run(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {

@@ -348,6 +348,19 @@ struct RuntimeOptions {
   bool monitor = true;
 };
 
+/// RecoveryOptions say what a call does if one of the engine's actors dies, or if nothing moves any
+/// more. Such a failure is not due to the call's data, so that the same work may succeed when it is
+/// done again; see docs/embedding.md.
+struct RecoveryOptions {
+  /// A call replaces the actors and does again what the last update has not seen, at most this many
+  /// times. The next failure ends the call, and so does the first one if this number is 0.
+  int attempts = 3;
+  /// Before the actors are replaced, an IPU that is still in the middle of something, although it
+  /// has had all the time that `RuntimeOptions::stall_seconds` gives to it, has this many seconds
+  /// more to end it. If it does not, the failure ends the call.
+  double wait_seconds = 10;
+};
+
 /// Options have everything that decides how a model is compiled and run.
 struct Options {
   int batch_size = 1;  ///< A micro-batch has this many samples.
@@ -364,6 +377,8 @@ struct Options {
   TrainingOptions training = {};
   OutputOptions output = {};    ///< `output` says what calls return.
   RuntimeOptions runtime = {};  ///< `runtime` says how the engine runs in the host's process.
+  RecoveryOptions recovery =
+      {};  ///< `recovery` says after which failures a call goes on by itself.
 
   /// Checks every field. @throws Error invalid_argument that names the field, its range and its
   /// value.

@@ -41,7 +41,8 @@ struct CollectiveReport {
   std::int64_t gathered_bytes = 0;
 };
 
-/// A StageReport says what one stage of one replica has done since the model was attached.
+/// A StageReport says what one stage of one replica has done since the model was attached, or since
+/// a call has gone on after a failure, for which other actors begin to count.
 struct StageReport {
   int replica = 0;                  ///< `replica` is the number of the replica, counted from 0.
   int stage = 0;                    ///< `stage` is the number of the stage, counted from 0.

@@ -63,7 +63,8 @@ struct TraceEvent {
   /// `micro_batch` is the number of the micro-batch, counted per replica since the model was built.
   /// Micro-batches of calls that are shorter than a full one are counted by themselves. For an
   /// update, `micro_batch` is the last micro-batch of the window, and for a load it is the first
-  /// one that the load was for.
+  /// one that the load was for. A micro-batch that was done again after a failure has events of
+  /// both times.
   std::int64_t micro_batch = 0;
   std::int64_t ready_ns = 0;  ///< The IPU was asked for this work at this time.
   std::int64_t begin_ns = 0;  ///< The event began at this time.
@@ -84,9 +85,12 @@ enum class HostActor : std::uint8_t {
   host_store,  ///< The host store hands out a block of memory that it keeps for a stage.
   reader,      ///< A reader of a data loader reads the samples of a batch, or some of them.
   loader,      ///< A data loader lets its host wait for a batch that is not complete.
+  /// A call has failed, and other actors take the place of all actors, until they begin with
+  /// `micro_batch`.
+  supervisor,
 };
 /// `host_actors` is the number of enumerators of HostActor.
-inline constexpr std::size_t host_actors = 7;
+inline constexpr std::size_t host_actors = 8;
 /// Returns the name of the enumerator.
 std::string_view to_string(HostActor actor) noexcept;
 

@@ -84,12 +84,14 @@ struct StepResult {
 
 class OutputFile;
 
-/// A TrainingModel trains a Model. A failure on the IPUs is reported once, by an Error with its own
-/// code (stage_failed, stalled, ...): by the call that was under way, or else by the next one of
-/// the calls that are named below. The model then goes on from the last complete update, unless it
-/// has failed for good: by a stall, or in the middle of an update. Then step(), attach(), detach(),
-/// set_optimizer() and everything that reads or writes the optimizer's state throw Error closed,
-/// whose text repeats the failure, and so do other functions whose contracts say so.
+/// A TrainingModel trains a Model. A failure on the IPUs, unless a call goes on by itself as
+/// Options::recovery lets it, is reported once, by an Error with its own code (stage_failed,
+/// stalled,
+/// ...): by the call that was under way, or else by the next one of the calls that are named below.
+/// The model then goes on from the last complete update, unless it has failed for good, after a
+/// stage had begun to change its weights. Then step(), attach(), detach(), set_optimizer() and
+/// everything that reads or writes the optimizer's state throw Error closed, whose text repeats the
+/// failure, and so do other functions whose contracts say so.
 class TrainingModel {
  public:
   /// Compiles the model and starts the threads. Training begins with the weights of `model`, and
@@ -158,9 +160,11 @@ class TrainingModel {
   /// @throws Error shape_mismatch, and invalid_data for a label or id that is not a number of a
   /// class or row, before anything has changed; afterwards stage_failed, for labels that ctc_loss()
   /// and probabilities that binary_cross_entropy() does not take, for example, whose text says how
-  /// many updates the call has done, and from which the next call goes on; stalled, after which the
-  /// model has failed for good, and keeps the weights of the last update. A call that comes after a
-  /// failure while an IPU is still busy throws stalled, too, and may be made again.
+  /// many updates the call has done, and from which the next call goes on; stalled or internal, if
+  /// the call has not gone on by itself as Options::recovery lets it, after which the next call
+  /// goes on in the same way. An update in which an IPU has stalled may be done later than that
+  /// text says; updates() counts it. A call that comes after a failure while an IPU is still busy
+  /// throws stalled, too, and may be made again.
   StepResult step(std::span<const Tensor> inputs, std::stop_token stop = {});
   /// Trains on `inputs` as step() does on a span.
   StepResult step(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
@@ -245,10 +249,11 @@ class TrainingModel {
   /// calls.
   const CompileReport& compile_report() const noexcept;
   /// Returns the report on the last call of step() that returned. A short last update adds only the
-  /// time that it took, if there were whole updates before it. The function may be called beside
-  /// other calls.
+  /// time that it took, and its recoveries, if there were whole updates before it. The function may
+  /// be called beside other calls.
   CallReport last_call() const;
-  /// Returns what each stage of each replica has done since the model was attached, without short
+  /// Returns what each stage of each replica has done since the model was attached, or since a call
+  /// has gone on after a failure (RecoveryOptions), without short
   /// last updates. The reports can be read after a failure, too. There are no reports while the
   /// model is detached. A short last update may have the IPUs for itself: after detach(), and if
   /// Topology::ipu_memory_bytes is set. Then there are no reports until the next full update.

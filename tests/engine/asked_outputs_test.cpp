@@ -48,8 +48,8 @@ TEST(AskedOutputs, NeedOnlyTheirOwnInputs) {
   const std::vector<std::int64_t> labels{0, 2};
   const StepResult result = serving.run({x});
   EXPECT_EQ(names_of(result), (Names{"scores", "score_logits"}));
-  EXPECT_TRUE(same_bits(result.output("scores"),
-                        all.run({x, Tensor({2}, labels)}).output("scores")));
+  EXPECT_TRUE(
+      same_bits(result.output("scores"), all.run({x, Tensor({2}, labels)}).output("scores")));
 }
 
 TEST(AskedOutputs, ComputeNothingElse) {

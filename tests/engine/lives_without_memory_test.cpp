@@ -62,7 +62,8 @@ struct Host {
   const Optimizer optimizer = AdamW{.learning_rate = 0.1};
   const std::vector<Step> steps{{samples(per_update, true, 1), 1},
                                 {samples(remainder, true, 2), 2},
-                                {samples(per_update + remainder, true, 3), 4}};
+                                {samples(per_update, true, 4), 3},
+                                {samples(per_update + remainder, true, 3), 5}};
   const std::vector<Tensor> questions{samples(4, true)[0]};
   std::vector<std::string> names;  // These are the names of the parameters.
   std::vector<Tensor> read;        // These are the parameters as they were read last.
@@ -86,9 +87,11 @@ class Life {
     call([&] { training_->set_optimizer(host_.optimizer); });
     write_and_read();
     call([&] { training_->take_trace(); });
+    train(host_.steps[2]);
+    // Each of the replicas has buffers of its own, which attach() copies back.
     call([&] { training_->detach(); });
     call([&] { training_->attach(); });
-    train(host_.steps[2]);
+    train(host_.steps[3]);
     read_weights_again_if_refused();
     // The updates are counted here, because one may still have been under way when an earlier call
     // failed.

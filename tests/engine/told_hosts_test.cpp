@@ -57,7 +57,7 @@ TEST(ToldHosts, D14_HearFromWhichUpdateAModelGoesOn) {
   EXPECT_NE(refusal(Errc::stage_failed, [&] { training.step(samples(full, 9)); }), "accepted");
   training.step(samples(full));
   const auto is_told = [](const std::string& line) {
-    return line.find(": goes on after its failure, from update 1, with new actors") !=
+    return line.find(": goes on after its failure, from update 1, with other actors") !=
            std::string::npos;
   };
   EXPECT_EQ(std::ranges::count_if(lines, is_told), 1);

@@ -54,6 +54,9 @@ penstock::Options engine_options(const TrainerOptions& options) {
   engine.runtime.threads = options.pipeline.threads.value_or(0);
   engine.runtime.stall_seconds =
       options.pipeline.stall_seconds.value_or(engine.runtime.stall_seconds);
+  engine.recovery.attempts = options.pipeline.recovery_attempts.value_or(engine.recovery.attempts);
+  engine.recovery.wait_seconds =
+      options.pipeline.recovery_wait.value_or(engine.recovery.wait_seconds);
   engine.runtime.trace = options.output.profile;
   engine.runtime.cache_directory = options.pipeline.cache_dir.value_or("");
   engine.runtime.cache_bytes = options.pipeline.cache_size.value_or(engine.runtime.cache_bytes);

@@ -309,6 +309,14 @@ OptionGroup pipeline_group() {
           "seconds in which nothing moves after which the run fails and says what each part of the "
           "pipeline waits for; by default 30")
       .sets("options.runtime.stall_seconds")
+      .add("recovery-attempts", &PipelineOptions::recovery_attempts, whole_number(0),
+           "how often a step goes on by itself after one of the engine's actors has died, or after "
+           "nothing has moved; by default 3")
+      .sets("options.recovery.attempts")
+      .add("recovery-wait", &PipelineOptions::recovery_wait, number({.least = 0, .most = 1e6}),
+           "seconds that an IPU has to end what it is in the middle of, before the step fails "
+           "instead; by default 10")
+      .sets("options.recovery.wait_seconds")
       .add("cache-dir", &PipelineOptions::cache_dir, path("DIR"),
            "directory of compiled plans, read instead of compiling the same again; by default that "
            "of the environment's PENSTOCK_CACHE_DIR, if it names one")

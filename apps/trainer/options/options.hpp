@@ -149,6 +149,8 @@ struct PipelineOptions {
   std::optional<int> threads = {};
   std::optional<int> threads_per_ipu = {};
   std::optional<double> stall_seconds = {};
+  std::optional<int> recovery_attempts = {};
+  std::optional<double> recovery_wait = {};  ///< `recovery_wait` is in seconds.
   /// If `cache_dir` is not given, PENSTOCK_CACHE_DIR decides.
   std::optional<std::string> cache_dir = {};
   std::optional<std::int64_t> cache_size = {};  ///< `cache_size` is in bytes.

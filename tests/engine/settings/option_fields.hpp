@@ -69,9 +69,14 @@ inline auto fields(const RuntimeOptions& runtime) {
                   log_level, monitor);
 }
 
+inline auto fields(const RecoveryOptions& recovery) {
+  const auto& [attempts, wait_seconds] = recovery;
+  return std::tie(attempts, wait_seconds);
+}
+
 inline auto own_fields(const Options& options) {
   const auto& [batch_size, device_iterations, seed, static_shapes, topology, training, output,
-               runtime] = options;
+               runtime, recovery] = options;
   return std::tie(batch_size, device_iterations, seed, static_shapes);
 }
 
@@ -95,6 +100,7 @@ inline void expect_equal(const Options& left, const Options& right) {
   EXPECT_EQ(fields(left.training.sharding), fields(right.training.sharding));
   EXPECT_EQ(fields(left.output), fields(right.output));
   EXPECT_EQ(fields(left.runtime), fields(right.runtime));
+  EXPECT_EQ(fields(left.recovery), fields(right.recovery));
   const auto& anchors = left.output.anchors;
   ASSERT_EQ(anchors.size(), right.output.anchors.size());
   for (std::size_t i = 0; i < anchors.size(); ++i)

@@ -61,6 +61,7 @@ Options changed_options() {
                      .cache_bytes = 1 << 20,
                      .log_level = LogLevel::warning,
                      .monitor = false};
+  options.recovery = {.attempts = 7, .wait_seconds = 0.5};
   return options;
 }
 
@@ -130,6 +131,7 @@ TEST(OptionsJson, D1_TheTestsAboveChangeEveryField) {
   expect_all_differ(fields(options.training.sharding), fields(usual.training.sharding));
   expect_all_differ(fields(options.output), fields(usual.output));
   expect_all_differ(fields(options.runtime), fields(usual.runtime));
+  expect_all_differ(fields(options.recovery), fields(usual.recovery));
 }
 
 /// Calls `visit(path)` with the path of each field of a group or of the groups in it, such as
@@ -179,7 +181,9 @@ TEST(OptionsJson, EveryOptionOfACompilationIsPartOfItsKey) {
                                          "/runtime/cache_directory",
                                          "/runtime/cache_bytes",
                                          "/runtime/log_level",
-                                         "/runtime/monitor"};
+                                         "/runtime/monitor",
+                                         "/recovery/attempts",
+                                         "/recovery/wait_seconds"};
   const auto usual = nlohmann::json::parse(to_json(Options{}));
   std::set<std::string> in_the_key, changed_alone, all;
   const auto change = [&](const nlohmann::json& json, const std::string& path,
@@ -283,6 +287,10 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
     "cache_bytes": 1048576,
     "log_level": "warning",
     "monitor": false
+  },
+  "recovery": {
+    "attempts": 7,
+    "wait_seconds": 0.5
   }
 })");
 }

@@ -55,7 +55,8 @@ TEST(OptionsJson, D1_RefusesByLineAndName) {
        "line 2: \"batch_size\" is there twice, first in line 1"},
       {"{\n\"batchsize\": 1}",
        "line 2: options: \"batchsize\" is none of its fields batch_size, device_iterations, seed, "
-       "static_shapes, topology, training, output, runtime; did you mean \"batch_size\"?"},
+       "static_shapes, topology, training, output, runtime, recovery; did you mean "
+       "\"batch_size\"?"},
       {"{\"output\": {\n\"modes\": \"all\"}}",
        "line 2: options.output: \"modes\" is none of its fields mode, period, anchors; "
        "did you mean \"mode\"?"},

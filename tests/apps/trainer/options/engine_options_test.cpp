@@ -79,6 +79,8 @@ TEST(EngineOptions, TrainingAndInferenceRunOnTheSamePipeline) {
   options.pipeline.threads = 3;
   options.pipeline.threads_per_ipu = 4;
   options.pipeline.stall_seconds = 2.5;
+  options.pipeline.recovery_attempts = 5;
+  options.pipeline.recovery_wait = 0.5;
   options.output.profile = true;
   options.network.seed = 9;
   for (const penstock::Options& engine :
@@ -92,6 +94,8 @@ TEST(EngineOptions, TrainingAndInferenceRunOnTheSamePipeline) {
     EXPECT_EQ(engine.runtime.threads, 3);
     EXPECT_EQ(engine.topology.threads_per_ipu, 4);
     EXPECT_EQ(engine.runtime.stall_seconds, 2.5);
+    EXPECT_EQ(engine.recovery.attempts, 5);
+    EXPECT_EQ(engine.recovery.wait_seconds, 0.5);
     EXPECT_TRUE(engine.runtime.trace);
     EXPECT_EQ(engine.seed, 9U);
   }
