@@ -20,4 +20,9 @@ bool end_pipeline(ActorSystem& system, HostCalls& host, const PipelineCast& cast
   });
 }
 
+bool may_have_uncounted_update(const HostCalls& host, const PipelineCast& cast) {
+  if (!host.updates.under_way()) return false;
+  return !cast.living->await_end(0) || !have_same_updates(cast.memory);
+}
+
 }  // namespace penstock::actors

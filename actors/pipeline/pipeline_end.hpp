@@ -19,4 +19,9 @@ namespace penstock::actors {
 bool end_pipeline(ActorSystem& system, HostCalls& host, const PipelineCast& cast,
                   double stall_seconds, IpuTime ipu_time = IpuTime::limited);
 
+/// Returns whether an update that the pipeline does not count may have changed weights or state, or
+/// may still change them. The result is false if the actors have ended and no stage had begun to
+/// change its weights or state.
+bool may_have_uncounted_update(const HostCalls& host, const PipelineCast& cast);
+
 }  // namespace penstock::actors
