@@ -118,6 +118,7 @@ TEST(LostActors, LeaveNothingBehind) {
     let_actor_die(*running.actors(), number % names_of_actors(*running.actors()).size());
     while (running.actors()->failure().empty()) std::this_thread::yield();
     running.run(data(), per_replica, {});
+    running.release_inputs();  // The call of a host's model would do that.
   };
   die_and_run(0);
   const std::size_t threads = thread_count();
