@@ -1,5 +1,6 @@
 #include "actors/pipeline/pipeline_runtime.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -112,6 +113,7 @@ Variables PipelineRuntime::read_variables(std::int32_t replica) {
 }
 
 bool PipelineRuntime::end(double more_seconds) {
+  if (more_seconds > 0 && !host_->updates.await_end(more_seconds) && is_updating()) return false;
   return end_pipeline(*system_, *host_, *cast_, setup_->stall_seconds) ||
          cast_->living->await_end(more_seconds);
 }
@@ -123,8 +125,11 @@ void PipelineRuntime::end_for_good() noexcept {
 }
 
 void PipelineRuntime::end_to_read() {
-  if (!end())
-    throw Error(Errc::stalled, "what the stages hold cannot be read: an IPU is still busy");
+  if (!end()) throw_busy();
+}
+
+void PipelineRuntime::throw_busy() {
+  throw Error(Errc::stalled, "what the stages hold cannot be read: an IPU is still busy");
 }
 
 void PipelineRuntime::write_variables(const Variables& variables) {
@@ -186,7 +191,14 @@ std::optional<Error> PipelineRuntime::untold_failure() const {
   return host_->failure.untold();
 }
 
+bool PipelineRuntime::is_updating() const {
+  return !host_->updates.await_end(0) &&
+         std::ranges::any_of(ipus(), [](const auto& ipu) { return ipu->moment().has_value(); });
+}
+
 bool PipelineRuntime::can_be_replaced() {
+  // If the actors were told to end now, an update would be cut that may still come to its end.
+  if (is_updating()) throw_busy();
   end_to_read();
   return have_same_updates(cast_->memory);
 }

@@ -92,8 +92,8 @@ class PipelineRuntime {
   std::optional<Error> untold_failure() const;
   /// Returns whether another runtime can go on from the variables and the state that this one holds
   /// after a failure, because that did not come in the middle of an update. The function ends the
-  /// actors. The pipeline must have failed.
-  /// @throws Error stalled if a kernel does not end.
+  /// actors, unless an IPU is in the middle of an update. The pipeline must have failed.
+  /// @throws Error stalled if a kernel does not end, or if an IPU is in the middle of an update.
   bool can_be_replaced();
   /// Returns what another runtime has to run of the last step, which has failed, and after which
   /// can_be_replaced() has returned true. From then on, micro_batches_begun() counts only those of
@@ -129,7 +129,8 @@ class PipelineRuntime {
   /// Ends the actors, but first finishes an update that is under way, as end_pipeline() does.
   /// Afterwards only those functions can be called that can be called after a failure. Returns
   /// whether all actors have ended. The result is false if a kernel does not end in the time that
-  /// it is given, nor in `more_seconds`.
+  /// it is given, nor in `more_seconds`. If `more_seconds` is not 0, and an IPU is in the middle of
+  /// an update that does not end in that time, no actor is told to end.
   bool end(double more_seconds = 0);
   /// Ends the actors as end() does, but waits until all have ended, however long a kernel takes;
   /// the destructor of the actor system would wait just as long. In a deterministic system, the
@@ -166,6 +167,9 @@ class PipelineRuntime {
   /// Ends the actors, so that the memory of the stages can be read.
   /// @throws Error stalled if an actor does not end.
   void end_to_read();
+  /// Returns whether an IPU is at work while an update is under way that nobody has given up.
+  bool is_updating() const;
+  [[noreturn]] static void throw_busy();
   std::span<const StageMemory> memory_of(std::int32_t replica) const;
 
   std::shared_ptr<const PipelineSetup> setup_;

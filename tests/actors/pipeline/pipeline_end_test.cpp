@@ -238,5 +238,29 @@ TEST(PipelineEnd, LeavesAnUpdateWholeAndCountedWhereverMemoryRunsOutAfterItHasBe
   EXPECT_GT(failures, 5);
 }
 
+// Stages update one after another. The IPU of the second one stands still for longer than it may,
+// and then goes on.
+TEST(PipelineEnd, LeavesAnUpdateAloneInWhichAnIpuStandsStill) {
+  const Latch inside, go_on;
+  const UpdateHook hook([&](double stage) {
+    if (stage != 1) return;
+    inside.open();
+    go_on.wait();
+  });
+  SmallEngine engine({.schedule = "sequential",
+                      .stall_seconds = stall_seconds,
+                      .own_rule = &hooked,
+                      .deterministic = false});
+  PipelineRuntime& runtime = engine.runtime();
+  EXPECT_NE(refusal(Errc::stalled, [&] { engine.step(1); }), "accepted");
+  ASSERT_TRUE(inside.wait());
+  EXPECT_NE(refusal(Errc::stalled, [&] { runtime.can_be_replaced(); }), "accepted");
+  EXPECT_FALSE(runtime.end(0.01));
+  go_on.open();
+  EXPECT_TRUE(runtime.end(60));
+  EXPECT_TRUE(runtime.can_be_replaced());
+  EXPECT_EQ(runtime.updates(), 1U);
+}
+
 }  // namespace
 }  // namespace penstock::actors
