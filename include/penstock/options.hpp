@@ -320,7 +320,8 @@ struct RuntimeOptions {
   /// A model keeps at most this many recorded events until `take_trace()` returns them. Further
   /// events replace the oldest ones, and `dropped_events()` counts those. An event takes 56 bytes.
   std::int64_t trace_events = 1 << 20;
-  /// A call fails if nothing moves for this many seconds, and the error says who waits for what. An
+  /// A call has stalled if nothing moves for this many seconds. It fails, or goes on by itself as
+  /// RecoveryOptions let it, and the failure says who waits for what. An
   /// IPU that is known to be at work has ten times as long for an instruction, or for a part of a
   /// long one, and another second for every ten million operations that the instruction consists
   /// of.
@@ -353,7 +354,8 @@ struct RuntimeOptions {
 /// done again; see docs/embedding.md.
 struct RecoveryOptions {
   /// A call replaces the actors and does again what the last update has not seen, at most this many
-  /// times. The next failure ends the call, and so does the first one if this number is 0.
+  /// times for each plan that runs a part of the call. The next failure ends the call, and so does
+  /// the first one if this number is 0.
   int attempts = 3;
   /// Before the actors are replaced, an IPU that is still in the middle of something, although it
   /// has had all the time that `RuntimeOptions::stall_seconds` gives to it, has this many seconds

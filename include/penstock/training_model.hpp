@@ -85,13 +85,12 @@ struct StepResult {
 class OutputFile;
 
 /// A TrainingModel trains a Model. A failure on the IPUs, unless a call goes on by itself as
-/// Options::recovery lets it, is reported once, by an Error with its own code (stage_failed,
-/// stalled,
-/// ...): by the call that was under way, or else by the next one of the calls that are named below.
-/// The model then goes on from the last complete update, unless it has failed for good, after a
-/// stage had begun to change its weights. Then step(), attach(), detach(), set_optimizer() and
-/// everything that reads or writes the optimizer's state throw Error closed, whose text repeats the
-/// failure, and so do other functions whose contracts say so.
+/// Options::recovery lets it, is reported once, by an Error with its own code (such as
+/// stage_failed): by the call that was under way, or else by the next one of the calls that are
+/// named below. The model then goes on from the last complete update, unless it has failed for
+/// good, after a stage had begun to change its weights. Then step(), attach(), detach(),
+/// set_optimizer() and everything that reads or writes the optimizer's state throw Error closed,
+/// whose text repeats the failure, and so do other functions whose contracts say so.
 class TrainingModel {
  public:
   /// Compiles the model and starts the threads. Training begins with the weights of `model`, and
@@ -253,10 +252,10 @@ class TrainingModel {
   /// be called beside other calls.
   CallReport last_call() const;
   /// Returns what each stage of each replica has done since the model was attached, or since a call
-  /// has gone on after a failure (RecoveryOptions), without short
-  /// last updates. The reports can be read after a failure, too. There are no reports while the
-  /// model is detached. A short last update may have the IPUs for itself: after detach(), and if
-  /// Topology::ipu_memory_bytes is set. Then there are no reports until the next full update.
+  /// has gone on after a failure (RecoveryOptions), without short last updates. The reports can be
+  /// read after a failure, too. There are no reports while the model is detached. A short last
+  /// update may have the IPUs for itself: after detach(), and if Topology::ipu_memory_bytes is set.
+  /// Then there are no reports until the next full update.
   /// @throws Error stalled if an IPU is still busy; out_of_memory, after which the model goes on.
   std::vector<StageReport> stage_reports() const;
   /// Returns the events since the last call of this function, in the order of their beginning.

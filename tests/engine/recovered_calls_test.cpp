@@ -40,7 +40,7 @@ class StandingStill {
 };
 
 Options impatient(Options options) {
-  options.runtime.stall_seconds = 0.1;
+  options.runtime.stall_seconds = 0.2;
   options.recovery.wait_seconds = 60;
   return options;
 }

@@ -38,7 +38,7 @@ bool threads_named_fall_to(const std::string& name, int count) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (named() > count) {
     if (std::chrono::steady_clock::now() > give_up) return false;
-    std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return true;
 }

@@ -306,8 +306,8 @@ OptionGroup pipeline_group() {
       .add(
           "stall-seconds", &PipelineOptions::stall_seconds,
           number({.least = smallest_positive, .most = 1e6}),
-          "seconds in which nothing moves after which the run fails and says what each part of the "
-          "pipeline waits for; by default 30")
+          "seconds in which nothing moves after which a step fails, or goes on by itself, and says "
+          "what each part of the pipeline waits for; by default 30")
       .sets("options.runtime.stall_seconds")
       .add("recovery-attempts", &PipelineOptions::recovery_attempts, whole_number(0),
            "how often a step goes on by itself after one of the engine's actors has died, or after "
