@@ -36,6 +36,11 @@ bool DeterministicRun::step() {
   return true;
 }
 
+void DeterministicRun::steps(std::size_t count) {
+  for (; count > 0 && step(); --count) {
+  }
+}
+
 bool DeterministicRun::end_one() {
   auto& jobs = scheduler_.jobs;
   if (jobs.empty()) return false;

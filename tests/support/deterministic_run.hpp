@@ -29,6 +29,8 @@ class DeterministicRun {
 
   /// Lets one actor that has mail handle one message. Returns false if no actor has mail.
   bool step();
+  /// Calls step() `count` times, or until no actor has mail.
+  void steps(std::size_t count);
   /// Tells one of the actors that have mail to end, as if it had crashed. Returns false if no actor
   /// has mail. The order has to be drawn from a seed.
   bool end_one();

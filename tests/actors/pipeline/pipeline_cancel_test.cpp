@@ -36,8 +36,7 @@ class CancelledCalls {
     PipelineRuntime& runtime = engine_.runtime();
     runtime.begin_step(rows(begin, end), engine_.micro_batches(end - begin), stop.get_token());
     DeterministicRun order(runtime.system(), seed);
-    for (std::size_t handled = 0; handled < stop_after; ++handled)
-      if (!order.step()) break;
+    order.steps(stop_after);
     stop.request_stop();
     order.run();
     try {
@@ -158,7 +157,7 @@ TEST(PipelineCancel, RunsInferenceOnSomeMicroBatchesAndThenOnAllOfAnotherCall) {
       engine.runtime().begin_step(engine.inputs(cancelled_windows), cancelled_windows,
                                   stop.get_token());
       DeterministicRun order(engine.runtime().system(), point);
-      for (std::size_t handled = 0; handled < point; ++handled) order.step();
+      order.steps(point);
       stop.request_stop();
       order.run();
       try {

@@ -51,7 +51,7 @@ template <class Disturb>
 void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
   cast.begin_windows(windows);
   DeterministicRun order(cast.system(), seed);
-  for (std::uint64_t step = 0; step < seed * 37 % 1500; ++step) order.step();
+  order.steps(seed * 37 % 1500);
   if (cast.host().answered()) return;
   disturb();
   order.run();

@@ -132,7 +132,7 @@ TEST(PipelineFailure, LetsNoFurtherUpdateBegin) {
     SmallCast cast;
     cast.begin_windows(windows);
     DeterministicRun order(cast.system(), seed);
-    for (std::uint64_t step = 0; step < 2 * seed; ++step) order.step();
+    order.steps(2 * seed);
     cast.host().failure.fail({Errc::internal, "for a reason outside the pipeline"});
     order.run();
     EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));

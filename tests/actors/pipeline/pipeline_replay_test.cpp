@@ -91,8 +91,7 @@ class Disturbed {
   bool survives_death_after(std::size_t messages) {
     PipelineRuntime& runtime = engine_->runtime();
     DeterministicRun order(runtime.system(), ++random_);
-    for (std::size_t handled = 0; handled < messages; ++handled)
-      if (!order.step()) break;
+    order.steps(messages);
     order.end_one();
     order.run();
     if (runtime.failure().empty()) return true;

@@ -327,10 +327,10 @@ TEST(PipelineStall, IsNotReportedIfSomethingMovesWhileTheWatchdogAsks) {
   SmallCast cast;
   DeterministicRun order(cast.system());
   cast.begin_windows(1);
-  for (int step = 0; step < 50; ++step) order.step();
+  order.steps(50);
   for (int interval = 0; interval < 20; ++interval) {
     cast.call_watchdog(cast.host().pulse.beats());
-    for (int step = 0; step < 5; ++step) order.step();  // The call is slow, but something moves.
+    order.steps(5);  // The call is slow, but something moves.
     ASSERT_FALSE(cast.host().failure.failed());
   }
   order.run();

@@ -32,11 +32,11 @@ const Wait* wait_of(const WaitPicture::Content& content, const std::string& acto
 
 /// Asks the actors what they wait for in the middle of a window, after they have handled `steps`
 /// messages. Returns their answers.
-WaitPicture::Content shown_after(int steps) {
+WaitPicture::Content shown_after(std::size_t steps) {
   SmallCast cast;
   DeterministicRun order(cast.system(), 7);
   cast.begin_windows(1);
-  for (int step = 0; step < steps; ++step) order.step();
+  order.steps(steps);
   const auto picture = new_picture();
   EXPECT_TRUE(show_waits(cast.cast(), picture));
   order.run();
@@ -69,7 +69,7 @@ TEST(ShownWaits, ChangeNoBitWheneverTheyAreAskedFor) {
   cast.begin_windows(2);
   for (int asked = 0; !cast.host().answered() && asked < 10'000; ++asked) {
     EXPECT_TRUE(show_waits(cast.cast(), new_picture()));
-    for (int step = 0; step < 3; ++step) order.step();
+    order.steps(3);
   }
   order.run();
   cast.host().wait(0);
