@@ -83,7 +83,7 @@ std::int64_t OutputCollector::position(const OutputSelection& selection, std::in
 
 void OutputCollector::begin(std::int64_t micro_batches) {
   micro_batches_ = micro_batches;
-  missing_ = micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
+  missing_ = outputs_of(micro_batches);
   counts_.assign(results_.size() * static_cast<std::size_t>(setup_->replicas), 0);
   if (setup_->plan->loss)
     losses_.resize(static_cast<std::size_t>(micro_batches * setup_->replicas));
@@ -123,7 +123,7 @@ void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t
 }
 
 void OutputCollector::leave_out(std::int64_t micro_batches) {
-  missing_ -= micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
+  missing_ -= outputs_of(micro_batches);
 }
 
 bool OutputCollector::has_all_of(std::int64_t micro_batches) const {
@@ -132,8 +132,7 @@ bool OutputCollector::has_all_of(std::int64_t micro_batches) const {
 
 void OutputCollector::go_on_with(OutputCollector&& failed, std::int64_t micro_batches) {
   micro_batches_ = failed.micro_batches_;
-  missing_ = (micro_batches_ - micro_batches) * setup_->replicas *
-             static_cast<std::int64_t>(results_.size());
+  missing_ = outputs_of(micro_batches_ - micro_batches);
   counts_ = std::move(failed.counts_);
   losses_ = std::move(failed.losses_);
   results_ = std::move(failed.results_);

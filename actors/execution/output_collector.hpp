@@ -65,6 +65,10 @@ class OutputCollector {
     std::shared_ptr<std::byte> before_window = {};
   };
   double mean_loss() const;
+  /// Returns how many outputs `micro_batches` micro-batches of each replica have.
+  std::int64_t outputs_of(std::int64_t micro_batches) const {
+    return micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
+  }
   /// Makes the sum of `replica` in `result`, if that is a sum, what it was before the window that
   /// the replica is in.
   void forget_window(const Result& result, std::int64_t replica) const;
