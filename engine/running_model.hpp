@@ -258,6 +258,10 @@ class RunningModel final : public WeightSource {
   /// @throws Error as PipelineRuntime::finish_step()
   actors::StepOutcome run_to_end(std::span<const Tensor> inputs, std::int64_t micro_batches,
                                  const std::stop_token& stop, std::vector<Recovery>& recoveries);
+  /// Runs `rest` of a run on `inputs`, and notes what it leaves. @throws Error as
+  /// PipelineRuntime::finish_step()
+  actors::StepOutcome run_rest(actors::RestOfStep rest, std::span<const Tensor> inputs,
+                               const std::stop_token& stop);
   /// Returns whether a run that has gone on after `recoveries` failures may go on after another
   /// one, whose code is `code`.
   bool may_go_on_after(Errc code, std::int64_t recoveries) const;

@@ -21,26 +21,30 @@ actors::StepOutcome RunningModel::run_to_end(std::span<const Tensor> inputs,
                                              std::int64_t micro_batches,
                                              const std::stop_token& stop,
                                              std::vector<Recovery>& recoveries) {
-  actors::RestOfStep step{.micro_batches = micro_batches};
+  std::optional<actors::RestOfStep> rest = actors::RestOfStep{.micro_batches = micro_batches};
   for (;;) {
-    const std::uint64_t updates_before = updates();
     try {
-      runtime_->begin_rest(std::move(step), lent_->lend(inputs), stop);
-      actors::StepOutcome outcome = runtime_->finish_step();
-      note_updates_since(updates_before);
-      return outcome;
+      return run_rest(std::move(*rest), inputs, stop);
     } catch (const Error& error) {
-      note_updates_since(updates_before);
-      note_failure_if_possible();
       if (!may_go_on_after(error.code(), std::ssize(recoveries))) throw;
-      std::optional<actors::RestOfStep> rest = replace_actors(recoveries);
+      rest = replace_actors(recoveries);
       if (!rest) throw;
-      step = std::move(*rest);
-    } catch (...) {
-      note_updates_since(updates_before);
-      note_failure_if_possible();
-      throw;
     }
+  }
+}
+
+actors::StepOutcome RunningModel::run_rest(actors::RestOfStep rest, std::span<const Tensor> inputs,
+                                           const std::stop_token& stop) {
+  const std::uint64_t updates_before = updates();
+  try {
+    runtime_->begin_rest(std::move(rest), lent_->lend(inputs), stop);
+    actors::StepOutcome outcome = runtime_->finish_step();
+    note_updates_since(updates_before);
+    return outcome;
+  } catch (...) {
+    note_updates_since(updates_before);
+    note_failure_if_possible();
+    throw;
   }
 }
 
