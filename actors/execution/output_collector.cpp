@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "penstock/error.hpp"
+
 namespace penstock::actors {
 namespace {
 
@@ -102,6 +104,11 @@ void OutputCollector::begin(std::int64_t micro_batches) {
 
 void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t number,
                           const Tensor& tensor) {
+  if (number != next(output, replica))
+    throw Error(Errc::internal, "output " + std::to_string(output) + " of replica " +
+                                    std::to_string(replica) + ": expected micro-batch " +
+                                    std::to_string(next(output, replica)) +
+                                    " of the call, got micro-batch " + std::to_string(number));
   --missing_;
   ++count_of(output, replica);
   if (setup_->plan->loss == static_cast<std::int32_t>(output))

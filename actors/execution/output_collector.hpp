@@ -38,7 +38,13 @@ class OutputCollector {
   /// Adds `tensor`, which is output number `output` of the micro-batch `number` of `replica`; the
   /// call's micro-batches are counted from 0. Outputs may come in any order, except that the
   /// micro-batches of one output come in their order within a replica.
+  /// @throws Error internal if the micro-batch is not that of next().
   void add(std::size_t output, std::int64_t replica, std::int64_t number, const Tensor& tensor);
+  /// Returns which micro-batch of `replica` comes next of output number `output`; the call's
+  /// micro-batches are counted from 0.
+  std::int64_t next(std::size_t output, std::int64_t replica) const {
+    return counts_[place_of(output, replica)];
+  }
   /// Leaves out the last `micro_batches` micro-batches of each replica: the call has not begun
   /// them, and returns nothing for them.
   void leave_out(std::int64_t micro_batches);
@@ -76,8 +82,10 @@ class OutputCollector {
                         std::int64_t number) const;
   /// Returns how many micro-batches of `replica` have come of output number `output`.
   std::int64_t& count_of(std::size_t output, std::int64_t replica) {
-    return counts_[output * static_cast<std::size_t>(setup_->replicas) +
-                   static_cast<std::size_t>(replica)];
+    return counts_[place_of(output, replica)];
+  }
+  std::size_t place_of(std::size_t output, std::int64_t replica) const {
+    return output * static_cast<std::size_t>(setup_->replicas) + static_cast<std::size_t>(replica);
   }
 
   std::shared_ptr<const PipelineSetup> setup_;

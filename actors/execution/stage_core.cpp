@@ -50,15 +50,18 @@ const StageCore::Arrivals& StageCore::arrivals(std::int64_t micro_batch) const {
 
 void StageCore::received(std::size_t position, std::int64_t micro_batch) {
   const auto live = static_cast<std::int64_t>(arrivals_.size());
-  Arrivals& arrived = arrivals(micro_batch);
-  if (micro_batch < next_backward_ || micro_batch >= next_backward_ + live ||
-      position >= arrived.there.size() || arrived.there[position])
+  if (!may_be_under_way(micro_batch) || position >= far_.size() ||
+      arrivals(micro_batch).there[position])
     throw Error(Errc::internal, "unexpected tensor at position " + std::to_string(position) +
                                     " of micro-batch " + std::to_string(micro_batch) +
                                     ": expected each position of micro-batches " +
                                     std::to_string(next_backward_) + " to " +
                                     std::to_string(next_backward_ + live - 1) + " once");
-  arrived.there[position] = true;
+  if (position >= stage_.forward_receives.size() && !forward_done(micro_batch))
+    throw Error(Errc::internal, "unexpected tensor at position " + std::to_string(position) +
+                                    " of micro-batch " + std::to_string(micro_batch) +
+                                    ": its backward needs it, and its forward has not ended");
+  arrivals(micro_batch).there[position] = true;
   Arrivals& held_up = arrivals(held_up_by(position, micro_batch));
   --(position < stage_.forward_receives.size() ? held_up.forward_missing
                                                : held_up.backward_missing);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,11 +23,15 @@ class StageCore {
 
   /// Notes that the edge at `position` has brought what it brings for `micro_batch`. `position`
   /// counts the stage's forward_receives first, and then its backward_receives. The edges may bring
-  /// their tensors in any order.
+  /// their tensors in any order, but what a backward needs comes only after the forward.
   /// @throws Error internal if nothing is expected at `position` for `micro_batch`.
   void received(std::size_t position, std::int64_t micro_batch);
+  /// Notes that the host has been sent the outputs of one more micro-batch.
+  void outputs_sent() { ++outputs_sent_; }
   /// Notes that the host has read the outputs of one more micro-batch.
   void outputs_taken() { ++outputs_taken_; }
+  /// Returns whether the host has been sent outputs that it has not read.
+  bool has_unread_outputs() const { return outputs_taken_ < outputs_sent_; }
   /// Notes that the update is done, so that the next window may begin.
   void weights_ready();
 
@@ -38,9 +43,15 @@ class StageCore {
 
   /// Returns whether `work` has been started. The work may also have finished.
   bool begun(const Work& work) const;
+  /// Returns whether `micro_batch` may be under way now: it is one of as many consecutive ones as
+  /// may be, the first of which has not had its backward.
+  bool may_be_under_way(std::int64_t micro_batch) const {
+    return micro_batch >= next_backward_ && micro_batch - next_backward_ < std::ssize(arrivals_);
+  }
   /// Returns whether all micro-batches of the window have had their backward. If so, no work may
   /// start before weights_ready().
   bool window_complete() const { return updating_; }
+  bool runs(const Work& work) const { return running_ == work; }
   bool busy() const { return running_.has_value(); }
   /// Returns the reason why the stage may not begin its next forward although the input is there.
   /// Returns nothing if there is no such reason, or if the input is missing. While the stage waits
@@ -86,6 +97,10 @@ class StageCore {
   std::int64_t held_up_by(std::size_t position, std::int64_t micro_batch) const {
     return far_[position] ? plan_.phases.turn_begin(micro_batch) : micro_batch;
   }
+  /// Returns whether the forward of `micro_batch` has finished. `micro_batch` may be under way.
+  bool forward_done(std::int64_t micro_batch) const {
+    return micro_batch < next_forward_ && !runs({Direction::forward, micro_batch});
+  }
   bool may_begin_forward() const;
   bool forward_ready() const;
   bool may_begin_backward() const;
@@ -105,6 +120,7 @@ class StageCore {
   std::int64_t next_forward_ = 0;
   std::int64_t next_backward_ = 0;
   std::int64_t window_end_;
+  std::int64_t outputs_sent_ = 0;
   std::int64_t outputs_taken_ = 0;
   std::int64_t max_in_flight_ = 0;
   bool updating_ = false;

@@ -7,6 +7,16 @@
 // turn for the tensor's micro-batch; graph/plan/plan.hpp says more. Some messages say that the
 // receiver may now read memory that both sides know from the start: a stage, its IPU and its
 // optimizer share an arena, and the replicas of a stage share their gradient sums.
+//
+// Actors that hand memory to each other by such messages share a process: a stage, its IPU, its
+// optimizer and their host store; the replicas of a stage; and stages that have copies of one
+// parameter. The host, the feed, the step and the supervisor share a process, too. Whoever receives
+// a message that another process may have sent checks, before anything uses it, that it may come
+// now, that the plan has what it names, and that tensors and lists are as large as the plan says;
+// out_of_turn.hpp says what becomes of a message that is refused. The supervisor refuses nothing:
+// it takes as many answers to a question as it has asked actors, and ignores all others. Whoever
+// carries messages from process to process checks that a message comes from the actor that it
+// names, and carries none before all actors know their neighbors.
 #pragma once
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -92,7 +102,9 @@ struct WindowComplete {
 };
 
 /// Optimizer -> reducer of its stage: the gradient sums of my replica are complete.
-struct SumsComplete {};
+struct SumsComplete {
+  std::int32_t replica = 0;
+};
 
 /// Reducer -> optimizers of its stage: all replicas' gradient sums are complete, and may be read
 /// until the update is done. Each of you lets its IPU add up a slice of the sums before it sends
@@ -103,7 +115,9 @@ struct AllSumsComplete {};
 /// Optimizer -> optimizer of the same replica: my stage has copies of your parameters, and the
 /// gradient sums of the copies are complete. Until the update is done, you may use these sums and
 /// write to the copies.
-struct TiedSumsComplete {};
+struct TiedSumsComplete {
+  std::int32_t stage = 0;  ///< This is the stage that has the copies.
+};
 
 /// Optimizer -> gate: the gradient sums of this stage are complete in all replicas, and everything
 /// else that my update needs is there. I send this message once per update.
@@ -114,6 +128,7 @@ struct GradientsReady {
 
 /// Optimizer -> gate: the round that you ordered is done.
 struct RoundDone {
+  UpdateRound round = UpdateRound::apply;
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   UpdateNorms norms = {};  ///< The round `measure` or `follow` has measured these norms.
@@ -132,7 +147,10 @@ struct WeightsReady {
 };
 
 /// Stage -> step: my update is done, and noted on my status board.
-struct UpdateApplied {};
+struct UpdateApplied {
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+};
 
 // ---- the host's calls --------------------------------------------------------------------------
 

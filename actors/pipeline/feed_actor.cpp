@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "actors/messages/out_of_turn.hpp"
 #include "actors/pipeline/explained_wait.hpp"
 #include "actors/system/workers.hpp"
 #include "graph/values/memory.hpp"
@@ -32,6 +33,10 @@ void FeedState::on_step_call(StepCall& message) {
 
 void FeedState::on_credit(const Credit& credit) {
   const auto replica = static_cast<std::size_t>(credit.replica);
+  expect_replica(*setup, credit.replica, "Credit");
+  if (credits[replica] == setup->live_micro_batches())
+    throw out_of_turn("Credit of replica " + std::to_string(credit.replica),
+                      "none of its micro-batches is under way");
   ++credits[replica];
   unannounced_bytes = 0;
   feed(replica);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/messages/out_of_turn.hpp"
 #include "actors/pipeline/explained_wait.hpp"
 #include "graph/plan/optimizers/norm.hpp"
 #include "graph/values/stopwatch.hpp"
@@ -15,36 +16,24 @@ void GateState::start(GateHandle::pointer actor, std::shared_ptr<const PipelineS
   setup = std::move(pipeline);
   updates = std::move(latch);
   rules = std::move(first_rules);
-  squared_norms.assign(setup->plan->variables.size(), 0.0);
-  directions = squared_norms;
-  shard_norms.resize(squared_norms.size());
-  for (std::size_t i = 0; i < squared_norms.size(); ++i) {
-    const graph::ParameterRule& rule = rules->variables[i];
-    const graph::VariableInfo& variable = setup->plan->variables[i];
-    if (!variable.trainable || !is_sharded(*setup, rule, variable.type.shape.elements())) continue;
-    gathers = true;
-    shard_norms[i].assign(static_cast<std::size_t>(setup->replicas), nullptr);
-    follows = follows || rule.rule->in_shards;
-  }
-}
-
-void GateState::on_links(GateLinks& message) {
-  links = std::move(message);
-  orders = std::vector<Orders>(links.optimizers.size());
-  reported_shards.resize(links.optimizers.size());
-  heard.assign(links.optimizers.size(), false);
+  norms.emplace(setup, *rules);
+  heard.assign(setup->stages() * static_cast<std::size_t>(setup->replicas), false);
+  orders.resize(heard.size());
 }
 
 void GateState::prepare_rounds() {
   for (Orders& letters : orders) {
     for (Letter<UpdateOrder>& letter : letters) letter.prepare([] { return UpdateOrder{}; });
-    if (follows)
+    if (norms->any_followed())
       letters[static_cast<std::size_t>(UpdateRound::apply)].message().directions.reserve(
-          directions.size());
+          setup->plan->variables.size());
   }
 }
 
 void GateState::on_gradients_ready(const GradientsReady& message) {
+  expect_stage(*setup, message.replica, message.stage, "GradientsReady");
+  if (in_update || !awaits(position_of(message.replica, message.stage)))
+    refuse("GradientsReady", message.replica, message.stage);
   if (!hear(message.replica, message.stage)) return;
   prepare_rounds();
   if (!updates->begin()) return;
@@ -54,17 +43,28 @@ void GateState::on_gradients_ready(const GradientsReady& message) {
 
 UpdateRound GateState::first_with_sums() const {
   if (rules->max_grad_norm > 0) return UpdateRound::measure;
-  return follows ? UpdateRound::follow : UpdateRound::apply;
+  return norms->any_followed() ? UpdateRound::follow : UpdateRound::apply;
 }
 
 std::size_t GateState::position_of(std::int32_t replica, std::int32_t stage) const {
   return static_cast<std::size_t>(replica) * setup->stages() + static_cast<std::size_t>(stage);
 }
 
+void GateState::refuse(const std::string& name, std::int32_t replica, std::int32_t stage) const {
+  const std::string wait = waits_for().text;
+  throw out_of_turn(name + " of " + stage_name(*setup, replica, static_cast<std::size_t>(stage)),
+                    "the gate " + (wait.empty() ? "waits for complete gradients" : wait));
+}
+
+// If the stages do a round one after another, they do it in the order of `links`.
+bool GateState::awaits(std::size_t optimizer) const {
+  return !heard[optimizer] && (!in_update || !one_by_one() || optimizer == answers);
+}
+
 bool GateState::hear(std::int32_t replica, std::int32_t stage) {
   heard[position_of(replica, stage)] = true;
   since_ns = steady_ns();
-  if (++answers < links.optimizers.size()) return false;
+  if (++answers < heard.size()) return false;
   answers = 0;
   std::fill(heard.begin(), heard.end(), false);
   return true;
@@ -83,29 +83,20 @@ void GateState::send_order(std::size_t optimizer) {
   UpdateOrder& order = letter.message();
   order.round = round;
   order.clip_factor = clip_factor;
-  if (follows && round == UpdateRound::apply) order.directions = directions;
+  if (norms->any_followed() && round == UpdateRound::apply) order.directions = norms->directions();
   letter.send(links.optimizers[optimizer], self->context());
 }
 
 void GateState::on_round_done(RoundDone& answer) {
-  note_norms(answer);
+  expect_stage(*setup, answer.replica, answer.stage, "RoundDone");
+  if (!in_update || answer.round != round || !awaits(position_of(answer.replica, answer.stage)))
+    refuse("RoundDone for the round " + name_of(answer.round), answer.replica, answer.stage);
+  if (round == UpdateRound::measure || round == UpdateRound::follow)
+    norms->take(round, answer.replica, answer.stage, answer.norms);
   if (hear(answer.replica, answer.stage))
     end_round();
   else if (one_by_one())
     send_order(answers);
-}
-
-// The norms are moved out of `answer` and not copied, because an update allocates nothing.
-void GateState::note_norms(RoundDone& answer) {
-  const auto replica = static_cast<std::size_t>(answer.replica);
-  if (round == UpdateRound::measure && replica == 0)
-    for (const VariableNorm& norm : answer.norms.whole)
-      squared_norms[static_cast<std::size_t>(norm.variable)] = norm.squared;
-  if (answer.norms.shards.empty()) return;
-  auto& shards = reported_shards[position_of(answer.replica, answer.stage)];
-  shards = std::move(answer.norms.shards);
-  for (const ShardNorm& norm : shards)
-    shard_norms[static_cast<std::size_t>(norm.variable)][replica] = &norm.part;
 }
 
 void GateState::end_round() {
@@ -115,25 +106,18 @@ void GateState::end_round() {
     case UpdateRound::reduce:
       return begin_round(first_with_sums());
     case UpdateRound::measure:
-      add_up(squared_norms);
+      norms->add_up(round);
       clip_factor =
-          graph::clip_factor(squared_norms, rules->max_grad_norm, rules->exact_max_grad_norm);
-      return begin_round(follows ? UpdateRound::follow : UpdateRound::apply);
+          graph::clip_factor(norms->gradients(), rules->max_grad_norm, rules->exact_max_grad_norm);
+      return begin_round(norms->any_followed() ? UpdateRound::follow : UpdateRound::apply);
     case UpdateRound::follow:
-      add_up(directions);
+      norms->add_up(round);
       return begin_round(UpdateRound::apply);
     case UpdateRound::apply:
-      return gathers ? begin_round(UpdateRound::gather) : release();
+      return norms->any_sharded() ? begin_round(UpdateRound::gather) : release();
     case UpdateRound::gather:
       return release();
   }
-}
-
-void GateState::add_up(std::vector<double>& of_variables) const {
-  for (std::size_t i = 0; i < shard_norms.size(); ++i)
-    if (!shard_norms[i].empty() && shard_norms[i].front())
-      of_variables[i] =
-          graph::squared_norm(shard_norms[i], setup->plan->variables[i].type.shape.elements());
 }
 
 void GateState::release() {
@@ -155,12 +139,11 @@ Wait GateState::waits_for() const {
   std::string late;
   std::vector<std::string>& from = wait.ways.emplace_back();
   for (std::size_t i = 0; i < heard.size(); ++i) {
-    if (heard[i]) continue;
+    if (!awaits(i)) continue;
     const auto replica = static_cast<std::int64_t>(i / setup->stages());
     const std::string stage = stage_name(*setup, replica, i % setup->stages());
     late += (late.empty() ? "" : ", ") + stage;
     from.push_back("optimizer of " + stage);
-    if (in_update && one_by_one()) break;
   }
   wait.text = in_update ? "waits for the round " + name_of(round) + " of the weight update of "
                         : "waits for the complete gradients of ";

@@ -1,7 +1,9 @@
 #include "actors/pipeline/optimizer_actor.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "actors/messages/out_of_turn.hpp"
 #include "actors/pipeline/explained_wait.hpp"
 #include "graph/values/stopwatch.hpp"
 
@@ -22,9 +24,10 @@ void OptimizerState::start(OptimizerHandle::pointer actor, OptimizerSetup new_se
   self = actor;
   setup = std::move(new_setup);
   ipu = setup.pipeline->ipu(setup.replica, static_cast<std::size_t>(setup.stage));
+  sums_there[setup.stage] = false;
   for (const graph::VariablePlan& variable : setup.arena->stage().variables) {
     if (variable.owner != graph::none) owners.insert(variable.owner);
-    for (const graph::CopyPlan& copy : variable.copies) copiers.insert(copy.stage);
+    for (const graph::CopyPlan& copy : variable.copies) sums_there[copy.stage] = false;
   }
 }
 
@@ -37,25 +40,52 @@ BlockKey OptimizerState::key() const {
   return {HostClass::optimizer_state, setup.replica, setup.stage};
 }
 
+void OptimizerState::refuse(const std::string& message) const {
+  const std::string awaits = awaited == Awaited::nothing ? "the end of a window" : waits_for();
+  throw out_of_turn(message, "the optimizer waits for " + awaits);
+}
+
 void OptimizerState::on_window_complete(const WindowComplete& window) {
+  if (awaited != Awaited::nothing) refuse("WindowComplete");
   last_micro_batch = window.last_micro_batch;
   idle_since_ns = steady_ns();
-  if (!links.reducer) return on_all_sums_complete();
+  if (!links.reducer) return use_sums();
   await(Awaited::replicas);
-  self->send(links.reducer, SumsComplete{});
+  self->send(links.reducer, SumsComplete{setup.replica});
 }
 
 void OptimizerState::on_all_sums_complete() {
-  for (const std::int32_t owner : owners)
-    self->send(links.optimizers[static_cast<std::size_t>(owner)], TiedSumsComplete{});
-  await(Awaited::tied_sums);
-  count_sums();
+  if (awaited != Awaited::replicas) refuse("AllSumsComplete");
+  use_sums();
 }
 
-void OptimizerState::count_sums() {
-  if (++sums_there <= copiers.size()) return;
-  sums_there = 0;
+void OptimizerState::use_sums() {
+  for (const std::int32_t owner : owners)
+    self->send(links.optimizers[static_cast<std::size_t>(owner)], TiedSumsComplete{setup.stage});
+  await(Awaited::tied_sums);
+  note_sums(setup.stage);
+}
+
+void OptimizerState::on_tied_sums_complete(const TiedSumsComplete& message) {
+  const auto sums = sums_there.find(message.stage);
+  if (sums == sums_there.end() || message.stage == setup.stage || sums->second ||
+      !may_have_tied_sums())
+    refuse("TiedSumsComplete of stage " + std::to_string(message.stage));
+  note_sums(message.stage);
+}
+
+// Once the sums are in use, no stage completes others before the update is done.
+bool OptimizerState::may_have_tied_sums() const {
+  return awaited == Awaited::nothing || awaited == Awaited::replicas ||
+         awaited == Awaited::tied_sums;
+}
+
+void OptimizerState::note_sums(std::int32_t stage) {
+  sums_there[stage] = true;
+  if (!std::ranges::all_of(sums_there, [](const auto& sums) { return sums.second; })) return;
+  for (auto& sums : sums_there) sums.second = false;
   await(Awaited::nothing);
+  last_done.reset();
   if (!reduces_ahead()) return prepare();
   write_letters();
   UpdateOrder ahead{.round = UpdateRound::reduce};
@@ -93,13 +123,15 @@ void OptimizerState::write_letters() {
                        .stage = setup.stage,
                        .answer = std::move(answer)};
     });
-    letter.done.prepare([&] { return RoundDone{setup.replica, setup.stage}; });
-    if (setup.update->measures(static_cast<UpdateRound>(i)))
-      setup.update->make_room(letter.done.message().norms);
+    const auto round = static_cast<UpdateRound>(i);
+    letter.done.prepare([&] { return RoundDone{round, setup.replica, setup.stage}; });
+    if (setup.update->measures(round)) setup.update->make_room(letter.done.message().norms);
   }
 }
 
 void OptimizerState::on_update_order(UpdateOrder& order) {
+  if (awaited != Awaited::gate || !setup.update->may_run(order, last_done))
+    refuse("UpdateOrder for the round " + name_of(order.round));
   switch (order.round) {
     case UpdateRound::reduce:
       return setup.update->reduces() ? run(order) : end_round(order.round);
@@ -114,6 +146,7 @@ void OptimizerState::on_update_order(UpdateOrder& order) {
 }
 
 void OptimizerState::end_round(UpdateRound round) {
+  last_done = round;
   Letter<RoundDone>& letter = letters[static_cast<std::size_t>(round)].done;
   if (setup.update->measures(round)) setup.update->exchange_norms(letter.message().norms);
   await(Awaited::gate);
@@ -165,8 +198,8 @@ std::vector<std::string> OptimizerState::awaited_from() const {
       from.push_back("reducer of stage " + std::to_string(setup.stage));
       break;
     case Awaited::tied_sums:
-      for (const std::int32_t stage : copiers)
-        from.push_back(subject_of(setup.replica, static_cast<std::size_t>(stage)));
+      for (const auto& [stage, there] : sums_there)
+        if (!there) from.push_back(subject_of(setup.replica, static_cast<std::size_t>(stage)));
       break;
     case Awaited::state:
       from.emplace_back("host store");
@@ -188,8 +221,10 @@ std::string OptimizerState::waits_for() const {
     case Awaited::replicas:
       return "the gradient sums of the other replicas";
     case Awaited::tied_sums:
-      return "the gradient sums of " + std::to_string(copiers.size() + 1 - sums_there) + " of " +
-             std::to_string(copiers.size()) + " stages that have copies of its parameters";
+      return "the gradient sums of " +
+             std::to_string(std::ranges::count(sums_there, false, &SumsThere::value_type::second)) +
+             " of " + std::to_string(sums_there.size() - 1) +
+             " stages that have copies of its parameters";
     case Awaited::state:
       return "its state from the host store";
     case Awaited::ipu:
@@ -217,6 +252,8 @@ void OptimizerState::run(UpdateOrder& order) {
 }
 
 void OptimizerState::on_update_done(const UpdateDone& done) {
+  if (awaited != Awaited::ipu || done.round != running)
+    refuse("UpdateDone for the round " + name_of(done.round));
   await(Awaited::nothing);
   idle_since_ns = since_ns;
   const std::int64_t exchanged_before =
@@ -231,13 +268,13 @@ void OptimizerState::on_update_done(const UpdateDone& done) {
                   .begin_ns = done.begin_ns,
                   .end_ns = done.end_ns,
                   .bytes = exchanged_bytes - exchanged_before});
-  if (done.round == UpdateRound::reduce && reduces_ahead())
-    prepare();
-  else
-    end_round(done.round);
+  if (done.round != UpdateRound::reduce || !reduces_ahead()) return end_round(done.round);
+  last_done = done.round;
+  prepare();
 }
 
 void OptimizerState::on_release() {
+  if (awaited != Awaited::gate || !setup.update->is_done_after(last_done)) refuse("Release");
   await(Awaited::nothing);
   return_state();
   self->send(links.stage, WeightsReady{std::move(work), setup.update->state_moves(),
@@ -251,7 +288,7 @@ OptimizerHandle::behavior_type optimizer_actor(
   return {[=](OptimizerLinks& links) { self->state.on_links(links); },
           [=](const WindowComplete& window) { self->state.on_window_complete(window); },
           [=](const AllSumsComplete&) { self->state.on_all_sums_complete(); },
-          [=](const TiedSumsComplete&) { self->state.on_tied_sums_complete(); },
+          [=](const TiedSumsComplete& sums) { self->state.on_tied_sums_complete(sums); },
           [=](UpdateOrder& order) { self->state.on_update_order(order); },
           [=](const UpdateDone& done) { self->state.on_update_done(done); },
           [=](const Release&) { self->state.on_release(); },

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <array>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "actors/messages/local_messages.hpp"
@@ -26,17 +28,23 @@ struct OptimizerState {
   void on_links(OptimizerLinks& message);
   void on_window_complete(const WindowComplete& window);
   void on_all_sums_complete();
-  void on_tied_sums_complete() { count_sums(); }
+  void on_tied_sums_complete(const TiedSumsComplete& message);
   void on_update_order(UpdateOrder& order);
   void on_update_done(const UpdateDone& done);
   void on_release();
   void on_explain_wait(const ExplainWait& question) const;
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 
-  /// Notes that the gradient sums of one more stage are complete. This is the optimizer's own
-  /// stage, or a stage that has copies of its parameters. Once the sums of all these stages are
-  /// complete, the update goes on.
-  void count_sums();
+  /// Tells the stages whose parameters this stage has copies of that its gradient sums are complete
+  /// in all replicas, and notes it.
+  void use_sums();
+  /// Notes that the gradient sums of `stage` are complete, which is one of `sums_there`. Once the
+  /// sums of all these stages are complete, the update goes on.
+  void note_sums(std::int32_t stage);
+  /// Refuses `message`, which is out of turn. @throws Error internal
+  [[noreturn]] void refuse(const std::string& message) const;
+  /// Returns whether a stage that has copies of this stage's parameters may complete its sums now.
+  bool may_have_tied_sums() const;
   /// Returns whether the gradient sums of all replicas are added up as soon as they are complete,
   /// while other stages still work. Otherwise they are added up when the gate orders the round
   /// `reduce`.
@@ -64,10 +72,12 @@ struct OptimizerState {
   OptimizerSetup setup;
   OptimizerLinks links;
   std::int32_t ipu = 0;
-  Borrowing state;                 // This borrows the state that the host store keeps.
-  std::set<std::int32_t> owners;   // This stage has copies of parameters of these stages.
-  std::set<std::int32_t> copiers;  // These stages have copies of this stage's parameters.
-  std::size_t sums_there = 0;      // This many stages have complete sums for this update.
+  Borrowing state;                // This borrows the state that the host store keeps.
+  std::set<std::int32_t> owners;  // This stage has copies of parameters of these stages.
+  // The update uses the gradient sums of these stages: this one, and those that have copies of its
+  // parameters. This says of each whether its sums are complete for this update.
+  using SumsThere = std::map<std::int32_t, bool>;
+  SumsThere sums_there;
   // This is the last micro-batch of the window that this update ends.
   std::int64_t last_micro_batch = 0;
   enum class Awaited : std::uint8_t { nothing, replicas, tied_sums, state, ipu, gate };
@@ -77,7 +87,8 @@ struct OptimizerState {
   Awaited awaited = Awaited::nothing;
   std::int64_t since_ns = 0;  // This is when the optimizer began to wait for `awaited`.
   UpdateRound running = UpdateRound::measure;  // This is the round that the IPU was asked for last.
-  std::int64_t ready_ns = 0;                   // This is when the IPU was asked for `running`.
+  std::optional<UpdateRound> last_done;  // This is the last round of this update that is done.
+  std::int64_t ready_ns = 0;             // This is when the IPU was asked for `running`.
   // The work for the IPU that comes next has been waited for since this moment, at which the work
   // before it was done.
   std::int64_t idle_since_ns = 0;

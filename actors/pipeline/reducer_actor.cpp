@@ -2,14 +2,22 @@
 
 #include <utility>
 
+#include "actors/messages/out_of_turn.hpp"
 #include "graph/values/stopwatch.hpp"
 
 namespace penstock::actors {
 
-void ReducerState::on_sums_complete() {
+void ReducerState::on_sums_complete(const SumsComplete& message) {
+  const auto replica = static_cast<std::size_t>(message.replica);
+  expect_replica(*setup, message.replica, "SumsComplete");
+  if (there[replica])
+    throw out_of_turn("SumsComplete of replica " + std::to_string(message.replica),
+                      "the reducer has heard from that replica, and waits for others");
   if (complete == 0) first_complete_ns = steady_ns();
+  there[replica] = true;
   if (++complete < setup->replicas) return;
   complete = 0;
+  there.assign(there.size(), false);
   if (setup->host_trace)
     setup->host_trace->record(
         {.actor = HostActor::reducer, .stage = stage, .begin_ns = first_complete_ns});
@@ -23,8 +31,9 @@ ReducerHandle::behavior_type reducer_actor(ReducerHandle::stateful_pointer<Reduc
   self->state.self = self;
   self->state.setup = std::move(setup);
   self->state.stage = stage;
+  self->state.there.assign(static_cast<std::size_t>(self->state.setup->replicas), false);
   return {[=](ReducerLinks& links) { self->state.on_links(links); },
-          [=](const SumsComplete&) { self->state.on_sums_complete(); }};
+          [=](const SumsComplete& sums) { self->state.on_sums_complete(sums); }};
 }
 
 }  // namespace penstock::actors

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "actors/execution/expected_tensor.hpp"
+#include "actors/messages/out_of_turn.hpp"
 #include "actors/pipeline/explained_wait.hpp"
 #include "actors/pipeline/host_store_actor.hpp"
 #include "graph/values/stopwatch.hpp"
@@ -17,7 +19,7 @@ void StageState::start(StageHandle::pointer actor, StageSetup new_setup) {
   core.emplace(plan, number, plan.training ? pipeline.gradient_accumulation : 0,
                pipeline.live_micro_batches());
   const graph::StagePlan& stage_plan = plan.stages[number];
-  position_of_edge.resize(plan.edges.size());
+  position_of_edge.assign(plan.edges.size(), no_position);
   std::size_t position = 0;
   for (const auto* receives : {&stage_plan.forward_receives, &stage_plan.backward_receives})
     for (const std::int32_t edge : *receives)
@@ -39,6 +41,10 @@ void StageState::herald(const Work& work) {
 // yet, because the weights may be overwritten as soon as all programs that have begun have ended.
 void StageState::on_turn_near(const TurnNear& message) {
   const Work work = message.work;
+  if (!core->begun(work) && !core->may_be_under_way(work.micro_batch))
+    throw out_of_turn("TurnNear for the " + std::string(to_string(work.direction)) +
+                          " of micro-batch " + std::to_string(work.micro_batch),
+                      "that micro-batch cannot be under way");
   if (!links.host_store || core->begun(work) || program_of(work).instructions.empty()) return;
   if (core->window_complete()) {
     near = message;
@@ -153,13 +159,28 @@ std::string StageState::subject() const {
 }
 
 void StageState::on_edge_tensor(EdgeTensor& message) {
-  const std::size_t position = position_of_edge[static_cast<std::size_t>(message.edge)];
+  const auto number = static_cast<std::size_t>(message.edge);
+  if (number >= position_of_edge.size() || position_of_edge[number] == no_position)
+    throw out_of_turn("EdgeTensor of edge " + std::to_string(message.edge),
+                      "the stage receives nothing along that edge");
+  const graph::Edge& edge = setup.pipeline->plan->edges[number];
+  const auto what = [&] {
+    return "EdgeTensor of edge " + std::to_string(message.edge) + ", \"" + edge.name +
+           "\", for micro-batch " + std::to_string(message.micro_batch);
+  };
+  if (edge.kind != graph::EdgeKind::order)
+    expect_tensor(message.tensor, edge.type, what);
+  else if (message.tensor)
+    throw Error(Errc::internal, "the message " + what() + ": expected no tensor");
+  const std::size_t position = position_of_edge[number];
   core->received(position, message.micro_batch);
   setup.arena->receive(position, message.micro_batch, std::move(message.tensor));
   pump();
 }
 
 void StageState::on_outputs_taken() {
+  if (!core->has_unread_outputs())
+    throw out_of_turn("OutputsTaken", "the host has read all outputs that it was sent");
   core->outputs_taken();
   pump();
 }
@@ -217,6 +238,10 @@ std::int64_t StageState::bytes_of(const std::vector<std::int32_t>& edges) const 
 }
 
 void StageState::on_program_done(const ProgramDone& done) {
+  if (!core->runs(done.work))
+    throw out_of_turn("ProgramDone for the " + std::string(to_string(done.work.direction)) +
+                          " of micro-batch " + std::to_string(done.work.micro_batch),
+                      "the stage " + (core->busy() ? core->waits_for().text : "runs no program"));
   const bool forward = done.work.direction == Direction::forward;
   if (!forward && setup.arena->stage().backward.recomputed > 0)
     setup.status->note([](StageReport& report) { ++report.recomputed_runs; });
@@ -244,16 +269,15 @@ void StageState::record(const TraceEvent& event) {
 }
 
 void StageState::finish(const Work& work) {
+  core->finished(work);
   since_ns = steady_ns();
   if (links.host_store) note_moves();
   if (work.direction == Direction::forward) {
-    core->finished(work);
     return_stash(work.micro_batch);
     send_forward(work.micro_batch);
     return;
   }
   setup.arena->release(work.micro_batch);
-  core->finished(work);
   send_back(work.micro_batch);
   if (core->window_complete()) self->send(links.optimizer, WindowComplete{work.micro_batch});
 }
@@ -285,6 +309,7 @@ void StageState::send_forward(std::int64_t micro_batch) {
 
 void StageState::send_outputs(std::int64_t micro_batch) {
   if (setup.arena->stage().outputs.empty()) return;
+  core->outputs_sent();
   self->send(links.step, StageOutputs{setup.replica, setup.stage, micro_batch,
                                       setup.arena->outputs(micro_batch)});
 }
@@ -298,6 +323,8 @@ void StageState::send_back(std::int64_t micro_batch) {
 }
 
 void StageState::on_weights_ready(const WeightsReady& ready) {
+  if (!core->window_complete())
+    throw out_of_turn("WeightsReady", "the stage does not wait for a weight update");
   for (const TraceEvent& event : ready.work) record(event);
   setup.status->note([&](StageReport& report) {
     report.optimizer_state = ready.state_moves;
@@ -305,7 +332,7 @@ void StageState::on_weights_ready(const WeightsReady& ready) {
   });
   note_moves();
   return_blocks();
-  self->send(links.step, UpdateApplied{});
+  self->send(links.step, UpdateApplied{setup.replica, setup.stage});
   core->weights_ready();
   since_ns = steady_ns();
   if (near) on_turn_near(*std::exchange(near, std::nullopt));

@@ -78,9 +78,10 @@ struct StageState {
   StageLinks links;
   std::optional<StageCore> core;
   std::int32_t ipu = 0;
-  // This has, for each edge of Plan::edges that the stage receives from, the position of the edge
-  // among all edges that it receives from.
+  // This has, for each edge of Plan::edges, the position of the edge among all edges that the stage
+  // receives from, or `no_position` for an edge that it does not receive from.
   std::vector<std::size_t> position_of_edge;
+  static constexpr std::size_t no_position = static_cast<std::size_t>(-1);
   Borrowing blocks;  // This borrows the blocks that the host store keeps.
   std::optional<PhaseHerald> phases;
   // This is what keeps the stage from its next work, as of the last attempt to start some. It is

@@ -1,5 +1,9 @@
 #include "actors/pipeline/step_actor.hpp"
 
+#include <algorithm>
+
+#include "actors/execution/expected_tensor.hpp"
+#include "actors/messages/out_of_turn.hpp"
 #include "actors/system/workers.hpp"
 
 namespace penstock::actors {
@@ -12,33 +16,67 @@ void StepState::start(StepHandle::pointer actor, std::shared_ptr<const PipelineS
   call = std::move(host_call);
   pulse = std::move(moves);
   collector = std::move(results);
+  updates_left.assign(static_cast<std::size_t>(setup->replicas) * setup->stages(), 0);
 }
 
 void StepState::on_step_call(StepCall& message) {
   first_micro_batch = message.first_micro_batch;
   micro_batches = message.micro_batches;
+  done = message.done;
   cut.reset();
   if (message.done == 0) collector->begin(message.micro_batches);
-  updates_missing = updates_of(message.micro_batches - message.done);
+  std::ranges::fill(updates_left, updates_of(message.micro_batches - message.done));
   self->send(links.feed, std::move(message));
   answer_if_done();  // The actors that have failed may have done everything.
 }
 
 std::int64_t StepState::updates_of(std::int64_t count) const {
   if (!setup->plan->training) return 0;
-  return count / setup->gradient_accumulation * setup->replicas *
-         static_cast<std::int64_t>(setup->stages());
+  return count / setup->gradient_accumulation;
 }
 
 void StepState::on_call_cut(const CallCut& message) {
+  if (cut || is_done() || message.micro_batches < done || message.micro_batches > micro_batches ||
+      (setup->plan->training && message.micro_batches % setup->gradient_accumulation != 0))
+    throw out_of_turn("CallCut after " + std::to_string(message.micro_batches) + " micro-batches",
+                      "no call is under way that can end there");
   cut = CutAfter{message.micro_batches};
   collector->leave_out(micro_batches - message.micro_batches);
-  updates_missing -= updates_of(micro_batches - message.micro_batches);
+  for (std::int64_t& left : updates_left) left -= updates_of(micro_batches - message.micro_batches);
   pulse->beat();
   answer_if_done();
 }
 
+void StepState::check(const StageOutputs& outputs) const {
+  expect_stage(*setup, outputs.replica, outputs.stage, "StageOutputs");
+  const auto message = [&] {
+    return "StageOutputs of " +
+           stage_name(*setup, outputs.replica, static_cast<std::size_t>(outputs.stage)) +
+           " for micro-batch " + std::to_string(outputs.micro_batch);
+  };
+  const graph::Plan& plan = *setup->plan;
+  const auto& expected = plan.stages[static_cast<std::size_t>(outputs.stage)].outputs;
+  if (expected.empty()) throw out_of_turn(message(), "the stage has no outputs");
+  const std::int64_t end = first_micro_batch + (cut ? cut->micro_batches : micro_batches);
+  if (outputs.micro_batch < first_micro_batch || outputs.micro_batch >= end)
+    throw out_of_turn(message(), "the call has no such micro-batch");
+  const auto next = collector->next(static_cast<std::size_t>(expected[0].output), outputs.replica);
+  if (outputs.micro_batch != first_micro_batch + next)
+    throw out_of_turn(message(), "the step waits for the outputs of micro-batch " +
+                                     std::to_string(first_micro_batch + next));
+  if (outputs.tensors.size() != expected.size())
+    throw Error(Errc::internal, "the message " + message() + ": expected " +
+                                    std::to_string(expected.size()) + " tensors, got " +
+                                    std::to_string(outputs.tensors.size()));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const graph::TensorInfo& output = plan.outputs[static_cast<std::size_t>(expected[i].output)];
+    expect_tensor(outputs.tensors[i], output.type,
+                  [&] { return message() + ", output \"" + output.name + '"'; });
+  }
+}
+
 void StepState::on_stage_outputs(const StageOutputs& outputs) {
+  check(outputs);
   const auto& plans = setup->plan->stages[static_cast<std::size_t>(outputs.stage)].outputs;
   std::size_t bytes = 0;
   const std::int64_t number = outputs.micro_batch - first_micro_batch;
@@ -63,14 +101,24 @@ void StepState::on_stage_outputs(const StageOutputs& outputs) {
   answer_if_done();
 }
 
-void StepState::on_update_applied(const UpdateApplied&) {
-  --updates_missing;
+void StepState::on_update_applied(const UpdateApplied& applied) {
+  expect_stage(*setup, applied.replica, applied.stage, "UpdateApplied");
+  if (updates_left[place_of(applied.replica, applied.stage)] <= 0)
+    throw out_of_turn("UpdateApplied of " + stage_name(*setup, applied.replica,
+                                                       static_cast<std::size_t>(applied.stage)),
+                      "the stage has done all updates of the call");
+  --updates_left[place_of(applied.replica, applied.stage)];
   pulse->beat();
   answer_if_done();
 }
 
+bool StepState::is_done() const {
+  return collector->complete() &&
+         std::ranges::none_of(updates_left, [](std::int64_t left) { return left > 0; });
+}
+
 void StepState::answer_if_done() {
-  if (updates_missing > 0 || !collector->complete()) return;
+  if (!is_done()) return;
   if (cut)
     call->answer(*cut);
   else

@@ -78,7 +78,7 @@ std::vector<Wait> SupervisorState::work_of_ipus() const {
 }
 
 void SupervisorState::on_waits_for(WaitsFor& answer) {
-  if (answer.round != round) return;
+  if (answer.round != round || answers == asked()) return;
   if (picture) picture->add(answer.wait);
   if (!answer.wait.text.empty() && waits.size() < waits.capacity())
     waits.push_back(std::move(answer.wait));

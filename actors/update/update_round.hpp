@@ -22,7 +22,8 @@ enum class UpdateRound : std::uint8_t {
   gather,
 };
 inline constexpr std::size_t update_rounds = 5;
-/// Returns the name of `round` in quotes, as error texts have it.
+/// Returns the name of `round` in quotes, as error texts have it, or its number if it is none of the
+/// rounds.
 std::string name_of(UpdateRound round);
 
 /// Gate -> optimizers: run this round of the update. Each optimizer sends the order on to its IPU.

@@ -28,6 +28,34 @@ bool WeightUpdate::gathers() const {
   return std::ranges::any_of(stage_.trained, &TrainedVariable::sharded);
 }
 
+// Every round comes at most once in an update, in the order of the enumerators. A round may be left
+// out if this stage does nothing in it, and `measure` if gradients are not clipped.
+bool WeightUpdate::may_run(const UpdateOrder& order, std::optional<UpdateRound> last_done) const {
+  if (last_done && order.round <= *last_done) return false;
+  const std::size_t variables = stage_.setup->plan->variables.size();
+  if (!order.directions.empty() && order.directions.size() != variables) return false;
+  const bool has_sums = last_done || !reduces();
+  const bool has_norms = !clips() || last_done >= UpdateRound::measure;
+  switch (order.round) {
+    case UpdateRound::reduce:
+      return true;
+    case UpdateRound::measure:
+      return has_sums;
+    case UpdateRound::follow:
+      return has_sums && has_norms;
+    case UpdateRound::apply:
+      if (follows()) return last_done == UpdateRound::follow && !order.directions.empty();
+      return has_sums && has_norms;
+    case UpdateRound::gather:
+      return last_done == UpdateRound::apply;
+  }
+  return false;
+}
+
+bool WeightUpdate::is_done_after(std::optional<UpdateRound> last_done) const {
+  return last_done == UpdateRound::gather || (last_done == UpdateRound::apply && !gathers());
+}
+
 void WeightUpdate::set_state(StateBlocks state) {
   stage_.state = std::move(state);
   stage_.all_state = stage_.state;

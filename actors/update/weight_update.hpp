@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -33,6 +34,12 @@ class WeightUpdate {
   bool reduces() const;
   bool follows() const;
   bool gathers() const;
+
+  /// Returns whether `order` may come next in an update whose last round was `last_done`; the
+  /// update has had no round if that is empty.
+  bool may_run(const UpdateOrder& order, std::optional<UpdateRound> last_done) const;
+  /// Returns whether an update whose last round was `last_done` has had all its rounds.
+  bool is_done_after(std::optional<UpdateRound> last_done) const;
 
   /// Returns the optimizer's state of the stage's variables before the first update.
   StateBlocks new_state() const { return actors::new_state(stage_); }

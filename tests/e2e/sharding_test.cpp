@@ -241,6 +241,22 @@ TEST(ShardedState, ChangesNoBitUnderAnyRule) {
     }
 }
 
+// The norms of LAMB's directions are measured in one stage alone, in a round of its own.
+TEST(ShardedState, ChangesNoBitIfOneStageHasARuleWithNorms) {
+  for (const double max_grad_norm : {0.0, 0.5})
+    for (const Strategy strategy : {Strategy::pipelined, Strategy::sharded}) {
+      Optimizer optimizer = AdamW{.learning_rate = 0.01};
+      optimizer.groups = {{{"layer3.weight"}, Lamb{.learning_rate = 0.01}}};
+      optimizer.max_grad_norm = max_grad_norm;
+      Options options = replicated(2);
+      options.topology.strategy = strategy;
+      options.topology.stages = parse_stages("B1|B2|B3|B4");
+      ASSERT_EQ(first_difference(run(divided(options, 200), optimizer), run(options, optimizer)),
+                "")
+          << to_string(strategy) << ", clipped to " << max_grad_norm;
+    }
+}
+
 // Every seventh of all combinations is tested. Among these, each value of a setting meets each
 // value of another.
 TEST(ShardedState, ChangesNoBitWhateverItIsCombinedWith) {

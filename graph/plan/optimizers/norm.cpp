@@ -48,14 +48,31 @@ struct OfBlock {
         inside{begin, std::min(block.end, shard.end)} {}
 
   bool is_whole() const { return inside.begin == block.begin && inside.end == block.end; }
-  /// Returns the list of `part` for the elements of this block. The shard has the block only in
-  /// part.
-  std::vector<float>& cut_of(NormPart& part) const {
-    return inside.begin > block.begin ? part.head : part.tail;
+  /// Returns `head` or `tail`: that in which a NormPart has the elements of this block. The shard
+  /// has the block only in part.
+  template <class T>
+  T& cut_of(T& head, T& tail) const {
+    return inside.begin > block.begin ? head : tail;
   }
   std::size_t size() const { return static_cast<std::size_t>(inside.end - inside.begin); }
 
   Part block, inside;
+};
+
+/// A PartSizes has the numbers of elements and blocks in the lists of a NormPart.
+struct PartSizes {
+  PartSizes(const Part& shard, std::int64_t elements) {
+    for (std::int64_t begin = shard.begin; begin < shard.end;) {
+      const OfBlock here(shard, begin, elements);
+      begin = here.inside.end;
+      if (here.is_whole())
+        ++blocks;
+      else
+        here.cut_of(head, tail) = here.size();
+    }
+  }
+
+  std::size_t head = 0, blocks = 0, tail = 0;
 };
 
 }  // namespace
@@ -75,23 +92,23 @@ void norm_part(const Part& shard, std::int64_t elements, const NormSource& sourc
       part.blocks.push_back(source.squared_norm(here.inside));
       continue;
     }
-    std::vector<float>& cut = here.cut_of(part);
+    std::vector<float>& cut = here.cut_of(part.head, part.tail);
     cut.resize(here.size());
     source.elements(here.inside, cut.data());
   }
 }
 
 void reserve(NormPart& part, const Part& shard, std::int64_t elements) {
-  std::size_t blocks = 0;
-  for (std::int64_t begin = shard.begin; begin < shard.end;) {
-    const OfBlock here(shard, begin, elements);
-    begin = here.inside.end;
-    if (here.is_whole())
-      ++blocks;
-    else
-      here.cut_of(part).reserve(here.size());
-  }
-  part.blocks.reserve(blocks);
+  const PartSizes sizes(shard, elements);
+  part.head.reserve(sizes.head);
+  part.blocks.reserve(sizes.blocks);
+  part.tail.reserve(sizes.tail);
+}
+
+bool fits(const NormPart& part, const Part& shard, std::int64_t elements) {
+  const PartSizes sizes(shard, elements);
+  return part.head.size() == sizes.head && part.blocks.size() == sizes.blocks &&
+         part.tail.size() == sizes.tail;
 }
 
 double squared_norm(std::span<const NormPart* const> shards, std::int64_t elements) {

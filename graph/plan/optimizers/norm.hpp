@@ -41,8 +41,10 @@ struct NormSource {
 void norm_part(const Part& shard, std::int64_t elements, const NormSource& source, NormPart& part);
 /// Makes room in `part` for what norm_part() writes for `shard`.
 void reserve(NormPart& part, const Part& shard, std::int64_t elements);
+/// Returns whether `part` has as many blocks and elements as norm_part() writes for `shard`.
+bool fits(const NormPart& part, const Part& shard, std::int64_t elements);
 /// Returns the squared norm of a tensor of `elements` elements from the parts of its shards, in
-/// order. Allocates nothing.
+/// order. Each part fits its shard. Allocates nothing.
 double squared_norm(std::span<const NormPart* const> shards, std::int64_t elements);
 
 /// Returns the factor by which every gradient is multiplied so that the common norm of all

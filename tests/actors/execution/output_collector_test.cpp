@@ -8,6 +8,7 @@
 #include <random>
 
 #include "graph/values/memory.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
 
 namespace penstock::actors {
@@ -200,6 +201,23 @@ TEST(OutputCollector, GoesOnBehindTheWindowsOfACallThatHasFailed) {
     for (std::size_t i = 0; i < outputs.size(); ++i)
       EXPECT_TRUE(testing::same_bits(outputs[i], expected[i])) << to_string(mode) << ", " << i;
   }
+}
+
+TEST(OutputCollector, RefusesMicroBatchesOutOfOrder) {
+  OutputCollector collector(setup_for(OutputMode::all, 1, 2));
+  collector.begin(3);
+  const auto add = [&](std::int64_t replica, std::int64_t number) {
+    return testing::refusal(Errc::internal, [&] {
+      collector.add(0, replica, number, outputs_of(number * 2 + replica)[0]);
+    });
+  };
+  EXPECT_EQ(add(1, 1),
+            "output 0 of replica 1: expected micro-batch 0 of the call, got micro-batch 1");
+  EXPECT_EQ(add(1, 0), "accepted");
+  EXPECT_NE(add(1, 0), "accepted");
+  EXPECT_NE(add(1, 2), "accepted");
+  EXPECT_EQ(add(0, 0), "accepted");
+  EXPECT_EQ(add(1, 1), "accepted");
 }
 
 /// Returns the mean loss of a call whose micro-batches have `losses`. With a `period` that is

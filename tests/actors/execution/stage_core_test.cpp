@@ -88,7 +88,16 @@ TEST(StageCore, WorksInMicroBatchOrderWhateverOrderTheInputsArriveIn) {
     std::shuffle(order.begin(), order.end(), std::mt19937(seed));
     Stage stage;
     std::int64_t forwards = 0, backwards = 0;
-    for (const std::size_t arrival : order) {
+    // What a backward needs comes only after the forward.
+    const auto may_come = [&](std::size_t arrival) {
+      return arrival % positions < gradient ||
+             static_cast<std::int64_t>(arrival / positions) < forwards;
+    };
+    while (!order.empty()) {
+      const auto next = std::ranges::find_if(order, may_come);
+      ASSERT_NE(next, order.end());
+      const std::size_t arrival = *next;
+      order.erase(next);
       stage.core.received(arrival % positions, static_cast<std::int64_t>(arrival / positions));
       while (const auto work = stage.core.next()) {
         auto& expected = work->direction == Direction::forward ? forwards : backwards;
@@ -146,8 +155,8 @@ TEST(StageCore, WaitsForTheUpdateAtTheEndOfAWindow) {
   for (std::int64_t m = 0; m < window; ++m) {
     EXPECT_FALSE(stage.core.window_complete());
     stage.forward_arrives(m);
-    stage.backward_arrives(m);
     stage.forward(m);
+    stage.backward_arrives(m);
     stage.backward(m);
   }
   EXPECT_TRUE(stage.core.window_complete());
@@ -179,8 +188,8 @@ TEST(StageCore, NeverWaitsForAnUpdateInInference) {
   Stage stage(plan_with(), 0);
   for (std::int64_t m = 0; m < 20; ++m) {
     stage.forward_arrives(m);
-    stage.backward_arrives(m);
     stage.forward(m);
+    stage.backward_arrives(m);
     stage.backward(m);
   }
   EXPECT_FALSE(stage.core.window_complete());
@@ -193,8 +202,9 @@ TEST(StageCore, OverwritesNoOutputsThatTheHostHasNotRead) {
   Stage stage(plan, 0);
   for (std::int64_t m = 0; m < 3; ++m) {
     stage.forward_arrives(m);
-    stage.backward_arrives(m);
     stage.forward(m);
+    stage.core.outputs_sent();
+    stage.backward_arrives(m);
     stage.backward(m);
   }
   stage.forward_arrives(3);
@@ -202,6 +212,40 @@ TEST(StageCore, OverwritesNoOutputsThatTheHostHasNotRead) {
   EXPECT_EQ(stage.core.waits_for().text, "waits for the host to read its outputs");
   stage.core.outputs_taken();
   stage.forward(3);
+}
+
+TEST(StageCore, KnowsWhichProgramRunsAndWhetherOutputsAreUnread) {
+  Stage stage;
+  EXPECT_FALSE(stage.core.has_unread_outputs());
+  stage.core.outputs_sent();
+  EXPECT_TRUE(stage.core.has_unread_outputs());
+  stage.core.outputs_taken();
+  EXPECT_FALSE(stage.core.has_unread_outputs());
+  stage.forward_arrives(0);
+  const Work first{Direction::forward, 0};
+  EXPECT_FALSE(stage.core.runs(first));
+  stage.core.started(first);
+  EXPECT_TRUE(stage.core.runs(first));
+  EXPECT_FALSE(stage.core.runs({Direction::backward, 0}));
+  EXPECT_FALSE(stage.core.runs({Direction::forward, 1}));
+  stage.core.finished(first);
+  EXPECT_FALSE(stage.core.runs(first));
+}
+
+TEST(StageCore, TakesWhatABackwardNeedsOnlyOnceTheForwardHasEnded) {
+  Stage stage;
+  const auto receive = [&](std::size_t position) {
+    return refusal(Errc::internal, [&] { stage.core.received(position, 0); });
+  };
+  const std::string early =
+      "unexpected tensor at position 2 of micro-batch 0: its backward needs it, and its forward "
+      "has not ended";
+  EXPECT_EQ(receive(gradient), early);
+  stage.forward_arrives(0);
+  stage.core.started({Direction::forward, 0});
+  EXPECT_EQ(receive(gradient), early);
+  stage.core.finished({Direction::forward, 0});
+  EXPECT_EQ(receive(gradient), "accepted");
 }
 
 /// Returns a plan in which each stage is a phase, and a turn is a whole window.

@@ -188,8 +188,12 @@ TEST(PipelineFailure, OfAnActorThatThrowsKeepsTheText) {
   SmallCast cast;
   const std::string name = cast.stage_name(2);
   run_disturbed(cast, 3, [&] {
-    for (int twice = 0; twice < 2; ++twice)
-      caf::anon_send(cast.actor<StageHandle>(name), EdgeTensor{0, 1'000'000, Tensor()});
+    const auto& edges = cast.plan().edges;
+    const auto edge = std::ranges::find(edges, 2, &graph::Edge::to);
+    const Tensor tensor(edge->type.shape,
+                        std::vector<float>(static_cast<std::size_t>(edge->type.shape.elements())));
+    caf::anon_send(cast.actor<StageHandle>(name),
+                   EdgeTensor{static_cast<std::int32_t>(edge - edges.begin()), 1'000'000, tensor});
   });
   const auto text = refusal(Errc::internal, [&] { cast.host().wait(0); });
   EXPECT_EQ(text.find(name + ": unexpected tensor at position"), 0u) << text;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,7 @@ using testing::subtract;
 struct ShardFixture {
   static constexpr std::int64_t size = 7, room = 3, replicas = 3;
 
-  ShardFixture() {
+  explicit ShardFixture(const graph::OptimizerRule& rule = subtract, double max_grad_norm = 0) {
     const graph::TensorType type{DType::f32, {size}};
     graph::Plan plan;
     plan.training = true;
@@ -44,7 +45,8 @@ struct ShardFixture {
     setup->reduction = Reduction::sum;
     setup->sharding.optimizer_state = {.on = true, .minimum_elements = 2};
     auto rules = std::make_shared<UpdateRules>();
-    rules->variables = {{&subtract, {}}};
+    rules->variables = {{&rule, {}}};
+    rules->max_grad_norm = max_grad_norm;
     for (std::int64_t replica = 0; replica < replicas; ++replica) {
       const Arena* const first = replica > 0 ? arenas[0].get() : nullptr;
       arenas.push_back(std::make_shared<Arena>(setup->plan, 0, 1, first));
@@ -117,6 +119,45 @@ TEST(WeightUpdate, ReadsAndWritesItsShardOnly) {
     EXPECT_TRUE(update.whole());
     EXPECT_EQ(update.updates(), 1);
   }
+}
+
+TEST(WeightUpdate, TakesTheRoundsOfAnUpdateInTheirOrder) {
+  const ShardFixture plain, lamb(graph::find_optimizer_rule("lamb"));
+  constexpr auto reduce = UpdateRound::reduce, measure = UpdateRound::measure,
+                 follow = UpdateRound::follow, apply = UpdateRound::apply,
+                 gather = UpdateRound::gather;
+  const auto may_run = [](const ShardFixture& fixture, std::optional<UpdateRound> last,
+                          UpdateRound round, std::size_t directions = 0) {
+    return fixture.updates[0].may_run({round, 1, std::vector<double>(directions)}, last);
+  };
+  EXPECT_TRUE(may_run(plain, {}, reduce));
+  for (const UpdateRound round : {measure, follow, apply, gather}) {
+    EXPECT_FALSE(may_run(plain, {}, round))
+        << "the sums are not added up before " << name_of(round);
+    EXPECT_EQ(may_run(plain, reduce, round), round != gather) << name_of(round);
+    EXPECT_FALSE(may_run(plain, round, round)) << name_of(round) << " twice";
+    EXPECT_FALSE(may_run(plain, round, reduce)) << "reduce after " << name_of(round);
+  }
+  EXPECT_FALSE(may_run(plain, follow, measure));
+  EXPECT_TRUE(may_run(plain, apply, gather));
+  EXPECT_FALSE(may_run(plain, reduce, static_cast<UpdateRound>(200)));
+
+  EXPECT_TRUE(may_run(plain, follow, apply, 1));
+  EXPECT_FALSE(may_run(plain, follow, apply, 2)) << "the plan has one variable";
+  EXPECT_TRUE(may_run(lamb, follow, apply, 1));
+  EXPECT_FALSE(may_run(lamb, follow, apply, 0)) << "LAMB needs the norm of the direction";
+  EXPECT_FALSE(may_run(lamb, follow, apply, 2));
+  EXPECT_FALSE(may_run(lamb, measure, apply, 1)) << "no direction has been measured";
+
+  const ShardFixture clipped(subtract, 1);
+  for (const UpdateRound round : {follow, apply}) {
+    EXPECT_FALSE(may_run(clipped, reduce, round)) << "no gradient has been measured";
+    EXPECT_TRUE(may_run(clipped, measure, round)) << name_of(round);
+  }
+
+  for (const std::optional<UpdateRound> last : {std::optional<UpdateRound>(), {apply}})
+    EXPECT_FALSE(plain.updates[0].is_done_after(last));
+  EXPECT_TRUE(plain.updates[0].is_done_after(gather));
 }
 
 TEST(WeightUpdate, AllocatesNothingBetweenReplicas) {

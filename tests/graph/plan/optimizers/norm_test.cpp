@@ -84,6 +84,7 @@ double in_shards(std::span<const float> x, std::int64_t replicas, float scale) {
                }},
               own);
     EXPECT_EQ(room(), reserved) << "there was room for all of it";
+    EXPECT_TRUE(fits(own, shard, std::ssize(x)));
   }
   return squared_norm(all, std::ssize(x));
 }
@@ -99,6 +100,24 @@ TEST(SquaredNorm, BitsDoNotDependOnShards) {
         EXPECT_EQ(in_shards(elements, replicas, scale), squared_norm(elements, scale))
             << size << " elements in " << replicas;
   }
+}
+
+TEST(NormPart, FitsItsShardWithAsManyElementsAndBlocksAlone) {
+  // This shard has 3 elements of the first block, the second block, and 5 elements of the third.
+  const Part shard{norm_block - 3, 2 * norm_block + 5};
+  constexpr std::int64_t elements = 3 * norm_block;
+  const NormPart fitting{Vector(3), {1.0}, Vector(5)};
+  EXPECT_TRUE(fits(fitting, shard, elements));
+  for (const auto& change : {+[](NormPart& part) { part.head.pop_back(); },
+                             +[](NormPart& part) { part.blocks.push_back(1); },
+                             +[](NormPart& part) { part.tail.resize(norm_block + 1); },
+                             +[](NormPart& part) { part = {}; }}) {
+    NormPart other = fitting;
+    change(other);
+    EXPECT_FALSE(fits(other, shard, elements));
+  }
+  EXPECT_TRUE(fits({}, {elements, elements}, elements));
+  EXPECT_FALSE(fits(fitting, {elements, elements}, elements));
 }
 
 TEST(SquaredNorm, DoesNotOverflowWhereF32Would) {
