@@ -16,6 +16,7 @@
 #include "graph/ops/arithmetic/expand.hpp"
 #include "graph/ops/casts/casts.hpp"
 #include "graph/ops/movement/rearrange.hpp"
+#include "graph/ops/movement/slices.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -184,29 +185,50 @@ Imported NetworkImport::constant(const Tensor& tensor, OnnxType type) {
   return {.type = type, .known = {tensor, tensor}};
 }
 
-// The axis of the samples, if the operand has it, has one element, and is left out. A known tensor
-// that is not trained may have rows for all samples if they are the same for each of them.
+std::optional<Value> NetworkImport::repeated_row(const Imported& x, std::size_t axis) {
+  if (x.is_known()) return std::nullopt;
+  const graph::Graph& graph = state_->network.graph();
+  const graph::NodeId producer = graph.value(state_->id("output", x.value)).producer;
+  if (producer == graph::none || graph.node(producer).op != &graph::expand) return std::nullopt;
+  const Value repeated = state_->value(graph.node(producer).inputs[0]);
+  Dims row = shape(x.value);
+  if (shape(repeated).size() != row.size() || shape(repeated)[axis] != 1) return std::nullopt;
+  row[axis] = 1;
+  const Value made =
+      shape(repeated) == row ? repeated : apply(graph::expand, {repeated}, {{"shape", row}});
+  return type(made).dtype == DType::f32 ? made : apply(graph::to_float, {made});
+}
+
+Value NetworkImport::known_row(const Imported& x, const Placement& placement) {
+  if (!x.is_known() || x.trainable)
+    throw MixedSamples{"an operand has a row for each of a number of samples"};
+  Imported row = x;
+  for (std::size_t probe = 0; probe < probes; ++probe) {
+    computed_count_.add_elements(static_cast<std::uint64_t>(x.known[probe].elements()));
+    row.known[probe] = rows_of_a_sample(x.known[probe], placement);
+    computed_count_.add_bytes(row.known[probe].bytes());
+  }
+  join_equal(row.known, computed_count_);
+  row.is_of_file = false;
+  return value(row);
+}
+
+// The axis of the samples, if the operand has it, has one element, and is left out. The operand may
+// have rows for all samples if they are the same for each of them: those of a known tensor that is
+// not trained, or of one that repeats a row.
 Value NetworkImport::without_samples(Imported& x, std::size_t rank, const Placement& placement) {
   const std::size_t missing = rank - this->rank(x);
   if (placement.whole || placement.axis < missing) return value(x);
   Placement row_placement = placement;
   row_placement.axis -= missing;
   const std::size_t axis = row_placement.axis;
-  const bool has_rows = dims(x)[0][axis] != 1;
-  Imported row = x;
-  if (has_rows) {
-    for (std::size_t probe = 0; probe < probes; ++probe) {
-      const std::int64_t rows = placement.outer * samples_[probe] * placement.inner;
-      if (!x.is_known() || x.trainable || dims(x)[probe][axis] != rows)
-        throw MixedSamples{"an operand has a row for each of a number of samples"};
-      computed_count_.add_elements(static_cast<std::uint64_t>(x.known[probe].elements()));
-      row.known[probe] = rows_of_a_sample(x.known[probe], row_placement);
-      computed_count_.add_bytes(row.known[probe].bytes());
-    }
-    join_equal(row.known, computed_count_);
-    row.is_of_file = false;
-  }
-  const Value made = value(row);
+  bool has_rows = dims(x)[0][axis] != 1;
+  for (std::size_t probe = 0; probe < probes && has_rows; ++probe)
+    if (dims(x)[probe][axis] != placement.outer * samples_[probe] * placement.inner)
+      throw MixedSamples{"an operand has a row for each of a number of samples"};
+  const std::optional<Value> repeated = has_rows ? repeated_row(x, axis) : std::nullopt;
+  if (repeated) has_rows = false;
+  const Value made = repeated ? *repeated : has_rows ? known_row(x, row_placement) : value(x);
   Dims dims_of_row = shape(made);
   const auto place = dims_of_row.erase(dims_of_row.begin() + static_cast<std::ptrdiff_t>(axis));
   Dims around;
@@ -249,7 +271,8 @@ NetworkImport::Aligned NetworkImport::aligned(const std::vector<Imported*>& oper
   return result;
 }
 
-// A comparison that is false everywhere makes zeros, even of numbers that are not finite.
+// The row is added to a zero for each sample. A comparison that is false makes zeros, even of
+// numbers that are not finite; one element of each sample is enough for it.
 Value NetworkImport::with_samples(Imported& x, const Placement& placement) {
   if (x.placement) {
     if (*x.placement != placement)
@@ -259,13 +282,10 @@ Value NetworkImport::with_samples(Imported& x, const Placement& placement) {
   if (!first_input_)
     throw Error(Errc::unsupported, "the model has no input that says how many samples there are");
   const Value row = without_samples(x, rank(x), placement);
-  Value like = first_input_;
+  Value like = apply(graph::slice, {reshaped_value(first_input_, {0, -1})},
+                     {{"axis", std::int64_t{1}}, {"end", std::int64_t{1}}});
   if (type(like).dtype != DType::f32) like = apply(graph::to_float, {like});
-  Value zero = apply(graph::less, {like, like});
-  std::vector<int> axes;
-  for (std::size_t axis = 1; axis < shape(zero).size(); ++axis)
-    axes.push_back(static_cast<int>(axis));
-  if (!axes.empty()) zero = model_.amax(zero, axes);
+  const Value zero = apply(graph::less, {like, like});
   Dims ones(shape(row).size() + 1, 1);
   ones[0] = 0;
   Dims to = shape(row);

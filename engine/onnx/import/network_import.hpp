@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -127,6 +128,12 @@ class NetworkImport {
   void count_constant(const Imported& x);
   Value aligned_operand(Imported& x, std::size_t rank, const Placement& placement);
   Value without_samples(Imported& x, std::size_t rank, const Placement& placement);
+  /// Returns the value, as f32, that x repeats along axis number `axis` of ONNX's tensor, with one
+  /// element along that axis, or nothing if x is no such tensor. x has no samples.
+  std::optional<Value> repeated_row(const Imported& x, std::size_t axis);
+  /// Returns what the known tensor x has for one sample. x has rows for all samples as `placement`
+  /// says. @throws MixedSamples if they are not the same for each sample, or if x is trained.
+  Value known_row(const Imported& x, const Placement& placement);
 
   Model model_;
   std::shared_ptr<ModelState> state_;

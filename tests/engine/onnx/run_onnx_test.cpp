@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/engine/onnx/imported_models.hpp"
 #include "tests/support/refusal.hpp"
@@ -59,6 +63,109 @@ TEST(RunOnnx, TakesAnyNumberOfSamplesIfOperatorsKeepThemApart) {
                       "samples needs operators that keep samples apart"),
             std::string::npos)
       << text;
+}
+
+/// Returns a network that puts a trained row of [1,1,3] in front of the rows of each sample of x,
+/// as vision transformers do. `count` is what x says of its first axis, and `shape` is the input
+/// that Expand takes.
+OnnxBytes with_class_token(const OnnxDimension& count, const std::string& shape) {
+  OnnxBytes bytes;
+  bytes.input("x", {count, 2, 3}).output("y").initializer("token", Tensor({1, 1, 3}, {7, 8, 9}));
+  bytes.initializer("fixed", integers({2, 1, 3})).initializer("tail", integers({1, 3}));
+  bytes.initializer("zero", integers({0}));
+  bytes.node({"Shape", {"x"}, {"sizes"}}).node({"Gather", {"sizes", "zero"}, {"first"}});
+  bytes.node({"Concat", {"first", "tail"}, {"counted"}, {{"axis", std::int64_t{0}}}});
+  bytes.node({"Expand", {"token", shape}, {"tokens"}});
+  bytes.node({"Concat", {"tokens", "x"}, {"y"}, {{"axis", std::int64_t{1}}}});
+  return bytes;
+}
+
+TEST(RunOnnx, RepeatsATrainedRowForEachSample) {
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "model.onnx").string();
+  const auto check = [&](std::int64_t samples) {
+    const Tensor x = counted({samples, 2, 3});
+    const Tensor y = run_onnx(path, {{"x", x}})[0].tensor;
+    ASSERT_EQ(y.shape(), Shape({samples, 3, 3}));
+    for (std::int64_t sample = 0; sample < samples; ++sample) {
+      const auto rows = y.as<float>().subspan(static_cast<std::size_t>(9 * sample), 9);
+      EXPECT_EQ(std::vector<float>(rows.begin(), rows.begin() + 3), (std::vector<float>{7, 8, 9}));
+      EXPECT_TRUE(std::ranges::equal(
+          rows.subspan(3), x.as<float>().subspan(static_cast<std::size_t>(6 * sample), 6)));
+    }
+  };
+  write_file(path, with_class_token("batch", "counted").file());
+  for (const std::int64_t samples : {1, 2, 3, 5}) check(samples);
+  // This file says that there are two samples. The network does the same with any other number.
+  write_file(path, with_class_token(2, "fixed").file());
+  for (const std::int64_t samples : {2, 1, 3}) check(samples);
+}
+
+// The loss is the mean of the squares of y. Its gradient by an element w of the token is the sum
+// over the samples, 4 · 2w / (4 · 9), and a step with a learning rate of 0.9 multiplies w by 0.8.
+TEST(FromOnnx, TrainsARowThatIsRepeatedForEachSample) {
+  for (const auto& [count, shape] : {std::pair<OnnxDimension, std::string>{"batch", "counted"},
+                                     std::pair<OnnxDimension, std::string>{2, "fixed"}}) {
+    Model model = imported(with_class_token(count, shape).file());
+    ASSERT_EQ(model.parameters().size(), 1u);
+    EXPECT_EQ(model.parameters()[0].shape, Shape({1, 1, 3}));
+    const Value zeros = model.input("zeros", {3, 3});
+    model.loss(model.mse_loss(model.output("y"), zeros));
+    TrainingModel training(model, {.batch_size = 4, .device_iterations = 1},
+                           Sgd{.learning_rate = 0.9});
+    training.step({counted({4, 2, 3}), Tensor::zeros(DType::f32, {4, 3, 3})});
+    const std::vector<float> expected = {5.6f, 6.4f, 7.2f};
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_NEAR(model.weight("token").as<float>()[i], expected[i], 1e-5);
+  }
+}
+
+TEST(RunOnnx, RepeatsARowAlongOtherAxesAsWell) {
+  OnnxBytes bytes;
+  bytes.input("x", {2, 2, 3}).output("y").initializer("token", Tensor({1, 1, 3}, {7, 8, 9}));
+  bytes.initializer("shape", integers({2, 4, 3}));
+  bytes.node({"Expand", {"token", "shape"}, {"tokens"}});
+  bytes.node({"Concat", {"x", "tokens"}, {"y"}, {{"axis", std::int64_t{1}}}});
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "model.onnx").string();
+  write_file(path, bytes.file());
+  const Tensor y = run_onnx(path, {{"x", counted({3, 2, 3})}})[0].tensor;
+  ASSERT_EQ(y.shape(), Shape({3, 6, 3}));
+  for (std::size_t sample = 0; sample < 3; ++sample)
+    for (std::size_t i = 6; i < 18; ++i)
+      EXPECT_EQ(y.as<float>()[18 * sample + i], 7 + static_cast<float>(i % 3));
+}
+
+TEST(RunOnnx, RepeatsIntegersForEachSample) {
+  OnnxBytes bytes;
+  bytes.input("x", {2, 2}, DType::i64).output("y").initializer("row", Tensor({1, 3}, {1, 5, 2}));
+  bytes.initializer("shape", integers({2, 1}));
+  bytes.node({"ArgMax", {"row"}, {"largest"}, {{"axis", std::int64_t{1}}}});
+  bytes.node({"Expand", {"largest", "shape"}, {"all"}}).node({"Add", {"all", "x"}, {"y"}});
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "model.onnx").string();
+  write_file(path, bytes.file());
+  const Tensor x =
+      Tensor({2, 2}, std::span<const std::int64_t>(std::vector<std::int64_t>{1, 2, 3, 4}));
+  const Tensor y = run_onnx(path, {{"x", x}})[0].tensor;
+  ASSERT_EQ(y.dtype(), DType::i64);
+  for (std::int64_t i = 0; i < 4; ++i)
+    EXPECT_EQ(y.as<std::int64_t>()[static_cast<std::size_t>(i)], i + 2);
+}
+
+// Only the number of samples is taken from x.
+TEST(FromOnnx, CountsSamplesByAnInputOfAnyTypeAndRank) {
+  for (const DType type : {DType::f32, DType::i64, DType::u8, DType::boolean}) {
+    OnnxBytes bytes;
+    bytes.input("x", {"batch"}, type).output("y").initializer("row", Tensor({1, 3}, {1, 5, 2}));
+    bytes.initializer("three", integers({3})).node({"Shape", {"x"}, {"size"}});
+    bytes.node({"Concat", {"size", "three"}, {"shape"}, {{"axis", std::int64_t{0}}}});
+    bytes.node({"Expand", {"row", "shape"}, {"y"}});
+    const Tensor y = outputs(imported(bytes.file()), Tensor::zeros(type, {4}));
+    ASSERT_EQ(y.shape(), Shape({4, 3})) << to_string(type);
+    for (std::size_t i = 0; i < 12; ++i)
+      EXPECT_EQ(y.as<float>()[i], (std::array{1.0f, 5.0f, 2.0f})[i % 3]) << to_string(type);
+  }
 }
 
 TEST(RunOnnx, TakesFirstAxesWithoutNamesOfDifferentSizes) {
