@@ -9,6 +9,7 @@
 #include <charconv>
 #include <map>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "apps/trainer/download/sha256.hpp"
@@ -26,35 +27,6 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
 constexpr std::size_t tar_block_bytes = 512;
 // The archive of CIFAR-10 has nine entries.
 constexpr int most_entries = 1000;
-
-/// A PackedReader reads a file from front to back, unpacked if it is gzipped.
-class PackedReader {
- public:
-  explicit PackedReader(const fs::path& path)
-      : path_(path), file_(gzopen(path.c_str(), "rbe"), gzclose) {
-    if (!file_) throw Error(Errc::io_error, path.string() + ": cannot be opened");
-    gzbuffer(file_.get(), buffer_bytes);
-  }
-
-  /// Reads up to `bytes.size()` bytes, fewer only at the end, and returns how many.
-  /// @throws Error corrupt_file.
-  std::size_t read(std::span<std::byte> bytes) {
-    const int count = gzread(file_.get(), bytes.data(), static_cast<unsigned>(bytes.size()));
-    int problem = Z_OK;
-    const char* const text = gzerror(file_.get(), &problem);
-    // The end within a gzipped stream is told by the code alone.
-    if (count < 0 || problem != Z_OK) refuse(problem == Z_BUF_ERROR ? "it is cut short" : text);
-    return static_cast<std::size_t>(count);
-  }
-
-  [[noreturn]] void refuse(const std::string& text) const {
-    throw Error(Errc::corrupt_file, path_.string() + ": " + text);
-  }
-
- private:
-  fs::path path_;
-  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
-};
 
 /// A PlainReader reads the bytes of a file from front to back.
 class PlainReader {
@@ -78,9 +50,81 @@ class PlainReader {
   int descriptor_;
 };
 
+/// A PackedReader reads a file from front to back, unpacked if it is gzipped: if it is one gzip
+/// stream, or several behind each other, and nothing else.
+class PackedReader {
+ public:
+  explicit PackedReader(const fs::path& path) : path_(path), file_(path), packed_(buffer_bytes) {
+    fill();
+    is_gzipped_ = stream_.avail_in >= 2 && stream_.next_in[0] == 0x1f && stream_.next_in[1] == 0x8b;
+    constexpr int gzip_window = MAX_WBITS + 16;
+    if (inflateInit2(&stream_, gzip_window) != Z_OK) throw std::bad_alloc();
+  }
+  ~PackedReader() { inflateEnd(&stream_); }
+  PackedReader(const PackedReader&) = delete;
+  PackedReader& operator=(const PackedReader&) = delete;
+
+  /// Reads up to `bytes.size()` bytes, fewer only at the end, and returns how many.
+  /// @throws Error corrupt_file.
+  std::size_t read(std::span<std::byte> bytes) {
+    stream_.next_out = reinterpret_cast<Bytef*>(bytes.data());
+    stream_.avail_out = static_cast<uInt>(bytes.size());
+    while (stream_.avail_out > 0) {
+      if (stream_.avail_in == 0 && !fill()) {
+        if (in_stream_) refuse("it is cut short");
+        break;
+      }
+      if (is_gzipped_)
+        unpack_some();
+      else
+        copy_some();
+    }
+    return bytes.size() - stream_.avail_out;
+  }
+
+  [[noreturn]] void refuse(const std::string& text) const {
+    throw Error(Errc::corrupt_file, path_.string() + ": " + text);
+  }
+
+ private:
+  /// Reads on in the file. Returns false at its end.
+  bool fill() {
+    const std::size_t count = file_.read(packed_);
+    stream_.next_in = reinterpret_cast<Bytef*>(packed_.data());
+    stream_.avail_in = static_cast<uInt>(count);
+    return count > 0;
+  }
+
+  void unpack_some() {
+    in_stream_ = true;
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    if (result == Z_MEM_ERROR) throw std::bad_alloc();
+    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+      refuse(stream_.msg ? stream_.msg : "it is no gzip stream");
+    if (result != Z_STREAM_END) return;
+    in_stream_ = false;
+    inflateReset(&stream_);  // What follows is another stream.
+  }
+
+  void copy_some() {
+    const uInt count = std::min(stream_.avail_in, stream_.avail_out);
+    stream_.next_out = std::copy_n(stream_.next_in, count, stream_.next_out);
+    stream_.next_in += count;
+    stream_.avail_in -= count;
+    stream_.avail_out -= count;
+  }
+
+  fs::path path_;
+  PlainReader file_;
+  std::vector<std::byte> packed_;
+  z_stream stream_{};
+  bool is_gzipped_ = false;
+  bool in_stream_ = false;  // The stream that was read last has not ended.
+};
+
 /// Returns the digest of all that `reader` reads, or a text if that are not `expected` bytes.
 template <class Reader>
-std::string digest_of_all(Reader reader, std::uint64_t expected) {
+std::string digest_of_all(Reader&& reader, std::uint64_t expected) {
   Sha256 digest;
   std::vector<std::byte> buffer(buffer_bytes);
   std::uint64_t bytes = 0;

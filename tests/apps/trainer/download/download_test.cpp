@@ -208,7 +208,8 @@ TEST_F(Downloads, KeepNothingOfAFileWithAWrongChecksum) {
 TEST_F(Downloads, OfGzippedFilesCheckWhatTheyHold) {
   for (const std::string& content :
        {gzipped(a_ + "more"), gzipped("less"), gzipped(std::string(a_.size(), 'x')),
-        server_.files["a.gz"].substr(0, 20), std::string("no gzip"), std::string()}) {
+        gzipped(a_) + "junk", server_.files["a.gz"].substr(0, 20), std::string("no gzip"),
+        std::string()}) {
     server_.files["a.gz"] = content;
     EXPECT_NE(refusal(Errc::corrupt_file), "accepted");
     EXPECT_EQ(names(), Lines{});
