@@ -23,6 +23,18 @@ void make_directory(const std::string& directory) {
                             (error ? ": " + error.message() : ""));
 }
 
+/// Returns what the model of the file at `path` computes. The text of an error begins with the
+/// path.
+std::vector<penstock::NamedTensor> outputs_of(const penstock::LoadedOnnx& model,
+                                              const std::string& path,
+                                              const std::vector<penstock::NamedTensor>& inputs) {
+  try {
+    return model.run(inputs);
+  } catch (const penstock::Error& error) {
+    throw penstock::Error(error.code(), path + ": " + error.what());
+  }
+}
+
 }  // namespace
 
 void run(const std::string& path, const std::vector<std::string>& inputs,
@@ -38,7 +50,7 @@ void run(const std::string& path, const std::vector<std::string>& inputs,
   for (std::size_t i = 0; i < inputs.size(); ++i)
     tensors.push_back({summary.inputs[i].name, load_tensor(inputs[i])});
   make_directory(directory);
-  const std::vector<penstock::NamedTensor> outputs = model.run(tensors);
+  const std::vector<penstock::NamedTensor> outputs = outputs_of(model, path, tensors);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const fs::path result = fs::path(directory) / ("output_" + std::to_string(i) + ".npy");
     penstock::save_npy(result.string(), outputs[i].tensor);

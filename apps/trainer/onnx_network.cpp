@@ -165,11 +165,8 @@ OnnxNetwork classifier(const std::string& path, const penstock::OnnxSummary& sum
   if (has_subject) text.erase(0, subject.size());
   text = with_option_names(text);
   const bool is_of_constants = text.starts_with("--onnx-constants: ");
-  throw penstock::Error(error.code(), is_of_constants
-                                          ? text + "; penstock-onnx summary " +
-                                                excerpt(path, longest_name) +
-                                                " lists those that there are"
-                                          : "--onnx: " + (has_subject ? subject : "") + text);
+  const std::string option = is_of_constants ? "" : "--onnx: " + (has_subject ? subject : "");
+  throw penstock::Error(error.code(), option + text);
 }
 
 }  // namespace

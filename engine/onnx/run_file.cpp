@@ -82,11 +82,17 @@ void check_inputs(const OnnxFile& file, const ImportedGraph& graph,
 }
 
 /// Returns the number of samples that the inputs have.
+/// @throws Error shape_mismatch if it is 0.
 std::int64_t samples_of(const ImportedGraph& graph, const std::vector<NamedTensor>& inputs) {
   for (const ImportedInput& input : graph.inputs) {
     const Shape shape = input_called(inputs, input.name).shape();
     if (input.placement.whole) return 1;
-    if (shape.rank() > input.placement.axis) return shape.begin()[input.placement.axis];
+    if (shape.rank() <= input.placement.axis) continue;
+    const std::int64_t samples = shape.begin()[input.placement.axis];
+    if (samples < 1)
+      throw Error(Errc::shape_mismatch,
+                  "input " + quoted_text(input.name) + ": expected one sample or more, got none");
+    return samples;
   }
   return 1;
 }

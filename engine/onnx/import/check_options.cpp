@@ -90,9 +90,10 @@ void check_patterns(const GraphPlan& plan, const std::vector<std::string>& patte
       return matches(pattern, initializer.name);
     };
     if (pattern != "*" && std::ranges::none_of(plan.initializers, matches_it))
-      throw Error(Errc::invalid_argument, "OnnxOptions::" + field +
-                                              ": no initializer that is read matches " +
-                                              quoted_text(pattern));
+      throw Error(Errc::invalid_argument,
+                  "OnnxOptions::" + field + ": no initializer that is read matches " +
+                      quoted_text(pattern) +
+                      instead_of(pattern, plan.initializers, &ReadInitializer::name));
   }
 }
 

@@ -52,7 +52,8 @@ TEST(FromOnnx, MakesConstantsOfWhatAPatternOfConstantsNames) {
   for (const ParameterInfo& parameter : model.parameters())
     EXPECT_EQ(parameter.trainable, parameter.name.ends_with(".weight")) << parameter.name;
   EXPECT_EQ(refused(Errc::invalid_argument, perceptron().file(), {.constants = {"fc3.*"}}),
-            "OnnxOptions::constants: no initializer that is read matches \"fc3.*\"");
+            "OnnxOptions::constants: no initializer that is read matches \"fc3.*\"; there are: "
+            "fc1.weight, fc1.bias, fc2.weight, fc2.bias");
 }
 
 /// Returns a description of a value as PyTorch's exporter writes it.

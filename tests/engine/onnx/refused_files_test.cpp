@@ -104,7 +104,8 @@ TEST(FromOnnx, RefusesSlicesOfSamples) {
 TEST(FromOnnx, RefusesOptionsThatAreNotAboutTheFile) {
   const std::string bytes = perceptron().file();
   EXPECT_EQ(refused(Errc::invalid_argument, bytes, {.parameters = {"fc3.*"}}),
-            "OnnxOptions::parameters: no initializer that is read matches \"fc3.*\"");
+            "OnnxOptions::parameters: no initializer that is read matches \"fc3.*\"; there are: "
+            "fc1.weight, fc1.bias, fc2.weight, fc2.bias");
   EXPECT_NE(refused(Errc::invalid_argument, bytes, {.dimensions = {{"length", 3}}}), "accepted");
   EXPECT_EQ(refused(Errc::shape_mismatch, bytes, {.inputs = {{"x", counted({2, 5})}}}),
             "input \"x\": expected float[batch,4], got f32[2,5]");
