@@ -44,8 +44,11 @@ Run::Run(const TrainerOptions& options, const std::optional<OnnxNetwork>& import
   for (const std::string& note : task_.notes) print_note(note);
   for (const std::string& note : idle_options(options_)) print_note(note);
   note_dropped(training_loader_, task_);
-  if (checkpoints_.checkpoint())
+  if (checkpoints_.checkpoint()) {
     note_other_steps(*checkpoints_.checkpoint(), training_options_, task_.train->size());
+    note_more_updates(checkpoints_.checkpoint()->updates - first_update_,
+                      options_.training.max_updates);
+  }
   note_report(training_.compile_report());
   note_more(inference_.compile_report(), training_.compile_report());
 }

@@ -109,6 +109,13 @@ void note_other_steps(const penstock::Checkpoint& checkpoint, const penstock::Op
                ": other samples of an epoch are left out" + result);
 }
 
+void note_more_updates(std::uint64_t updates, std::optional<std::int64_t> max_updates) {
+  if (max_updates && updates > static_cast<std::uint64_t>(*max_updates))
+    print_note("--resume: the run has done " + std::to_string(updates) +
+               " weight updates, more than --max-updates " + std::to_string(*max_updates) +
+               "; it trains no further");
+}
+
 namespace {
 
 std::string stopped_by(int signal) {

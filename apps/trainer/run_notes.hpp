@@ -36,6 +36,9 @@ void print_profile(const penstock::Profile& profile);
 /// never stopped.
 void note_other_steps(const penstock::Checkpoint& checkpoint, const penstock::Options& options,
                       std::int64_t samples);
+/// Says that a run that goes on trains no further, if its `updates` weight updates so far are more
+/// than `max_updates`.
+void note_more_updates(std::uint64_t updates, std::optional<std::int64_t> max_updates);
 /// Says that the signal number `signal` has ended the training after `updates` weight updates, and,
 /// if there is a checkpoint, that it was made after `saved_at` of them.
 void note_interruption(int signal, std::uint64_t updates, std::optional<std::uint64_t> saved_at);

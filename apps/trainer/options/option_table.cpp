@@ -146,7 +146,7 @@ OptionGroup training_group() {
            "stop after so many weight updates, whether or not the epochs are over")
       .add("test-batch-size", &TrainingOptions::test_batch_size, whole_number(1),
            "images or windows per micro-batch of the test")
-      .all_decide_weights({"epochs", "max-updates", "test-batch-size"})
+      .all_decide_weights({"device-iterations", "epochs", "max-updates", "test-batch-size"})
       .take();
 }
 
@@ -352,7 +352,8 @@ OptionGroup checkpoint_group() {
       .add("resume", &CheckpointOptions::resume,
            "go on from the newest checkpoint that is whole, to the same bits as without the "
            "interruption, or begin if there is none; the same data and the same options, but for "
-           "--epochs, --max-updates and those of topology, threads and output")
+           "--epochs, --max-updates, --device-iterations, --test-batch-size and those of topology, "
+           "threads and output")
       .take();
 }
 

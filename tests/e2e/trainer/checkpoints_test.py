@@ -180,6 +180,30 @@ class Checkpoints(unittest.TestCase):
         self.assertIn('--replication-factor was 2 and is 1: ',
                       self.run_to_its_end(*one, *self.checkpoints('--resume')))
 
+    def test_steps_of_another_size_go_on(self):
+        def with_iterations(number, updates):
+            options = [number if before == '--device-iterations' else option
+                       for before, option in zip(['', *ENDLESS], ENDLESS)]
+            return [*options, '--max-updates', updates]
+
+        # An epoch of 12,000 images has whole steps of 3 and of 5 updates, but not of 2.
+        self.run_to_its_end(*with_iterations('3', '15'), *self.checkpoints())
+        self.run_to_its_end(*with_iterations('5', '300'), *self.files('whole'))
+        self.assertNotIn('a step had', self.run_to_its_end(
+            *with_iterations('5', '300'), *self.files('resumed'), *self.checkpoints('--resume')))
+        for name in 'weights', 'state':
+            self.assertEqual((self.folder / 'whole' / name).read_bytes(),
+                             (self.folder / 'resumed' / name).read_bytes(), name)
+        self.assertIn('--resume: a step had 160 samples and has 64: other samples of an epoch are '
+                      'left out', self.run_to_its_end(*with_iterations('2', '320'),
+                                                      *self.checkpoints('--resume')))
+
+    def test_fewer_updates_than_those_that_are_done_are_noted(self):
+        self.run_to_its_end(*SHORT, *self.checkpoints())
+        fewer = [*ENDLESS, '--max-updates', '100', *self.checkpoints('--resume')]
+        self.assertIn('--resume: the run has done 300 weight updates, more than --max-updates '
+                      '100; it trains no further', self.run_to_its_end(*fewer))
+
     def test_a_run_whose_last_step_is_cut_goes_on_from_before_it(self):
         cut = [*ENDLESS, '--max-updates', '7']
         self.run_to_its_end(*cut, *self.checkpoints('--resume'))
