@@ -22,6 +22,15 @@ std::string text_of(const penstock::OnnxTensorInfo& tensor) {
   return text + ']';
 }
 
+/// Prints the metadata of a file, of each text no more than its beginning.
+void print_metadata(const std::map<std::string, std::string>& metadata) {
+  constexpr std::size_t most_bytes = 200;
+  for (const auto& [name, text] : metadata)
+    std::cout << "metadata " << penstock::terminal_text(name) << ' '
+              << penstock::terminal_text(text.substr(0, most_bytes))
+              << (text.size() > most_bytes ? "..." : "") << '\n';
+}
+
 void print_tensors(const char* kind, const std::vector<penstock::OnnxTensorInfo>& tensors) {
   for (const penstock::OnnxTensorInfo& tensor : tensors)
     std::cout << kind << ' ' << text_of(tensor) << '\n';
@@ -87,6 +96,7 @@ void print_summary(const std::string& path) {
   const penstock::OnnxSummary& summary = file.summary();
   std::cout << "producer " << penstock::terminal_text(summary.producer) << ", format "
             << summary.ir_version << ", operators of version " << summary.opset << '\n';
+  print_metadata(summary.metadata);
   print_tensors("input", summary.inputs);
   print_tensors("output", summary.outputs);
   try {

@@ -216,7 +216,8 @@ Images folder_images(const DataOptions& options, std::uint64_t seed, const Netwo
           folders.test,
           {directory + "/train", directory + "/test"},
           kind,
-          std::move(folders.notes)};
+          std::move(folders.notes),
+          network.normalization};
 } catch (const penstock::Error& error) {
   throw with_advice(error, options);
 }
@@ -240,6 +241,7 @@ Images open_images(const DataOptions& options, std::uint64_t seed, const Network
   check(*images.train, expected, where + ", training images");
   check(*images.test, expected, where + ", test images");
   images.kind = network.takes_all_images ? kind_of(options, images, where) : network.images;
+  images.normalization = demand.normalization;
   return images;
 }
 

@@ -19,6 +19,7 @@ struct Images {
   std::vector<std::string> files = {};
   penstock::networks::ImageKind kind = {};
   std::vector<std::string> notes = {};  ///< `notes` say what the user should know of the images.
+  penstock::Normalization normalization = {};  ///< The pixels are normalized so.
 };
 
 /// Reads the training images and the test images for `network`, or generates synthetic images from

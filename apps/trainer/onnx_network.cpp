@@ -1,6 +1,8 @@
 #include "apps/trainer/onnx_network.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -136,6 +138,53 @@ std::string digest_of(std::span<const std::byte> bytes) {
   return digest.digest();
 }
 
+// These are the names of the texts in which a file says how its pixels are normalized.
+constexpr const char* mean_key = "penstock.pixel_mean";
+constexpr const char* std_key = "penstock.pixel_std";
+
+/// Returns the shortest text that stands for `number`.
+std::string number_text(double number) {
+  std::array<char, 32> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
+  return {text.data(), end};
+}
+
+/// Returns the number that the text called `key` has, or nothing if there is no such text.
+std::optional<double> number_of(const penstock::OnnxSummary& summary, const char* key) {
+  const auto found = summary.metadata.find(key);
+  if (found == summary.metadata.end()) return std::nullopt;
+  const std::string& text = found->second;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number))
+    refuse_file(std::string("metadata ") + key + ": expected a number, got \"" +
+                excerpt(text, longest_name) + '"');
+  return number;
+}
+
+/// Returns whether an f32 can be that number, not counting denormals.
+bool is_f32(double number) {
+  const auto rounded = static_cast<float>(number);
+  return rounded == 0 ? number == 0 : std::isnormal(rounded);
+}
+
+/// Returns how the pixels for the network of a file are normalized.
+penstock::Normalization normalization_of(const penstock::OnnxSummary& summary,
+                                         std::int64_t channels) {
+  const std::optional<double> mean = number_of(summary, mean_key),
+                              std = number_of(summary, std_key);
+  if (!mean && !std)
+    return channels == 3 ? penstock::networks::cifar10_pixels : penstock::networks::mnist_pixels;
+  if (!mean || !std)
+    refuse_file(std::string("metadata: expected ") + mean_key + " and " + std_key + ", got only " +
+                (mean ? mean_key : std_key));
+  if (!is_f32(*mean) || !is_f32(*std) || *std <= 0)
+    refuse_file(std::string("metadata ") + mean_key + " and " + std_key +
+                ": expected numbers of f32, the second one above 0, got " + number_text(*mean) +
+                " and " + number_text(*std));
+  return {.mean = *mean, .std = *std};
+}
+
 /// Makes the network of a model of the file at `path`. An error begins with the path.
 OnnxNetwork classifier(const std::string& path, const penstock::OnnxSummary& summary,
                        Model model) try {
@@ -151,6 +200,7 @@ OnnxNetwork classifier(const std::string& path, const penstock::OnnxSummary& sum
           std::filesystem::path(path).filename().string(),
           images,
           summary.inputs[0].shape.size() == 2,
+          normalization_of(summary, images.channels),
           infinite_constants(model)};
 } catch (const penstock::Error& error) {
   throw penstock::Error(error.code(), excerpt(path, longest_name) + ": " + error.what());
@@ -172,11 +222,12 @@ OnnxNetwork classifier(const std::string& path, const penstock::OnnxSummary& sum
 }  // namespace
 
 penstock::networks::Network OnnxNetwork::demand() const {
-  return {.name = name,
-          .images = images,
-          .normalization = images.channels == 3 ? penstock::networks::cifar10_pixels
-                                                : penstock::networks::mnist_pixels,
-          .blocks = {}};
+  return {.name = name, .images = images, .normalization = normalization, .blocks = {}};
+}
+
+std::map<std::string, std::string> normalization_texts(
+    const penstock::Normalization& normalization) {
+  return {{mean_key, number_text(normalization.mean)}, {std_key, number_text(normalization.std)}};
 }
 
 std::optional<OnnxNetwork> open_onnx_network(const TrainerOptions& options) {

@@ -1,6 +1,7 @@
 // open_onnx_network() makes a classifier of images of the file of --onnx.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ struct OnnxNetwork {
   std::string name;       ///< This is the name of the file, without its directory.
   penstock::networks::ImageKind images = {};  ///< The network takes these images.
   bool takes_rows = false;  ///< An image is a row of all its numbers, as as_rows() makes it.
+  /// The network takes pixels that are normalized so, as its file says or, failing that, as the
+  /// trainer's networks for as many channels take them.
+  penstock::Normalization normalization = {};
   /// These constants, such as masks, have elements that are not finite.
   std::vector<std::string> infinite_constants = {};
   /// This is the SHA-256 of the bytes that the network was made of, without the files of weights
@@ -38,6 +42,11 @@ struct OnnxNetwork {
 /// rows [N,features] of square images of 1 or 3 channels, or not one such output, or if that has
 /// gone through a softmax already.
 std::optional<OnnxNetwork> open_onnx_network(const TrainerOptions& options);
+
+/// Returns what the trainer's ONNX files say of how the network's pixels are normalized, as texts
+/// for OnnxExportOptions::metadata. open_onnx_network() reads them.
+std::map<std::string, std::string> normalization_texts(
+    const penstock::Normalization& normalization);
 
 /// Returns `images` with each image as a row of its numbers.
 std::shared_ptr<const penstock::Dataset> as_rows(

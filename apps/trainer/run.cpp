@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <exception>
+#include <map>
 #include <new>
 #include <optional>
 #include <set>
@@ -113,7 +114,8 @@ int Run::execute(const std::function<void()>& on_first_step) {
                                      std::pair("--save-onnx", options_.output.save_onnx)})
     if (file)
       check_finite(task_, std::string(option) + ": expected finite weights after training", remedy);
-  outputs_.add_weights(task_.model);
+  outputs_.add_weights(task_.model, task_.normalization ? normalization_texts(*task_.normalization)
+                                                        : std::map<std::string, std::string>());
   outputs_.add_optimizer_state(training_);
   std::optional<RunMetrics> run;
   if (evaluation) outputs_.add(run.emplace(summary(history, *evaluation)));

@@ -32,7 +32,8 @@ Task image_task(const penstock::Model& model, Images images, const std::string& 
           .notes = std::move(images.notes),
           .sample_name = "image",
           .training_metrics = {penstock::accuracy(logits)},
-          .test_metrics = {penstock::accuracy(logits)}};
+          .test_metrics = {penstock::accuracy(logits)},
+          .normalization = images.normalization};
 }
 
 /// Returns the task of training an imported network.

@@ -35,6 +35,8 @@ struct Task {
   /// This says that each training sample is drawn anew, so that no part of the data is left out.
   bool draws_samples = false;
   std::optional<penstock::Vocabulary> vocabulary = {};  ///< Images have no vocabulary.
+  /// The pixels of images are normalized so; a text has none.
+  std::optional<penstock::Normalization> normalization = {};
 };
 
 /// Reads the data that `options` name, and makes the network, with random weights, unless there is

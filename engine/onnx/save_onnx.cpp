@@ -78,9 +78,12 @@ ExportedGraph exported(ModelState& impl, const OnnxExportOptions& options) {
                 "OnnxExportOptions::batch_size: expected 0 or more samples, got " +
                     std::to_string(options.batch_size));
   const graph::Graph form = written_form(impl.network.graph(), options);
-  return export_graph({.model = form,
-                       .weight = [&](const std::string& name) { return impl.weights.newest(name); },
-                       .batch = options.batch_size});
+  ExportedGraph graph =
+      export_graph({.model = form,
+                    .weight = [&](const std::string& name) { return impl.weights.newest(name); },
+                    .batch = options.batch_size});
+  graph.file.metadata = options.metadata;
+  return graph;
 }
 
 /// Moves the elements of the initializers of `file` to `data`, a file that is called `name`.
@@ -109,7 +112,11 @@ void write_with_data(OnnxFile& file, const std::filesystem::path& path) {
   data_path += ".data";
   OutputFile model(path), data(data_path);
   move_elements(file, data, data_path.filename().string());
-  write_message(onnx_message(file), model);
+  const WireMessage message = onnx_message(file);
+  if (message.size() >= onnx_bytes_limit)
+    throw Error(Errc::unsupported, "the ONNX file would have " + std::to_string(message.size()) +
+                                       " bytes without its weights, more than the format allows");
+  write_message(message, model);
   model.sync();
   data.sync();
   data.commit();
@@ -136,8 +143,16 @@ void Model::save_onnx(const std::string& path) const {
 }
 
 void Model::save_onnx(OutputFile& file) const {
+  save_onnx(file, {});
+}
+
+void Model::save_onnx(OutputFile& file, const OnnxExportOptions& options) const {
   impl_->calling("Model::save_onnx", [&](Impl& impl) {
-    const ExportedGraph graph = exported(impl, {});
+    if (options.weights == OnnxWeights::beside)
+      throw Error(Errc::invalid_argument,
+                  "OnnxExportOptions::weights: expected OnnxWeights::inside for an OutputFile, got "
+                  "OnnxWeights::beside; save_onnx() with a path writes the second file, too");
+    const ExportedGraph graph = exported(impl, options);
     const WireMessage message = onnx_message(graph.file);
     if (message.size() >= onnx_bytes_limit)
       throw Error(Errc::unsupported,

@@ -27,8 +27,10 @@ OnnxTensorInfo info_of(const OnnxTensor& tensor) {
 }  // namespace
 
 OnnxSummary summary_of(const OnnxFile& file) {
-  OnnxSummary summary{
-      .producer = file.producer, .ir_version = file.ir_version, .opset = opset_of(file)};
+  OnnxSummary summary{.producer = file.producer,
+                      .ir_version = file.ir_version,
+                      .opset = opset_of(file),
+                      .metadata = file.metadata};
   std::set<std::string> initializers;
   for (const auto& tensor : file.graph.initializers) {
     summary.initializers.push_back(info_of(*tensor));

@@ -275,7 +275,9 @@ class Model : public LossFunctions {
   void save_onnx(const std::string& path) const;
   /// Writes the model as the other functions do, with its weights inside, to `file`, which the
   /// caller commits. @throws Error as the other function; unsupported if the file would have 2 GB
-  /// or more.
+  /// or more; invalid_argument for options that want the weights beside the file.
+  void save_onnx(OutputFile& file, const OnnxExportOptions& options) const;
+  /// Writes the model to `file` with the defaults of OnnxExportOptions.
   void save_onnx(OutputFile& file) const;
   /// Checks that save_onnx() can write all layers, without writing anything.
   /// @throws Error as save_onnx().

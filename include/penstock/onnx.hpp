@@ -66,6 +66,9 @@ struct OnnxExportOptions {
   /// The file takes this number of samples at a time. If it is 0, the file takes any number: the
   /// size of that axis has the name "batch".
   std::int64_t batch_size = 0;
+  /// These texts are in the file under their names, for programs that read it: ONNX calls them
+  /// metadata_props. They change nothing that the file computes. Other readers expect UTF-8.
+  std::map<std::string, std::string> metadata = {};
 };
 
 /// Computes the outputs of the ONNX file at `path` for `inputs`, which are the file's inputs by
@@ -124,11 +127,14 @@ struct OnnxTensorInfo {
 
 /// An OnnxSummary says what is in a file.
 struct OnnxSummary {
-  std::string producer = {};                 ///< This is the program that has written the file.
-  std::int64_t ir_version = 0;               ///< This is the version of the format.
-  std::int64_t opset = 0;                    ///< This is the version of the operators.
-  std::vector<OnnxTensorInfo> inputs = {};   ///< These are the inputs that the file asks for.
-  std::vector<OnnxTensorInfo> outputs = {};  ///< These are the outputs.
+  std::string producer = {};    ///< This is the program that has written the file.
+  std::int64_t ir_version = 0;  ///< This is the version of the format.
+  std::int64_t opset = 0;       ///< This is the version of the operators.
+  /// These are the texts that OnnxExportOptions::metadata calls so, by name. Of several that have
+  /// the same name, this is the first one.
+  std::map<std::string, std::string> metadata = {};
+  std::vector<OnnxTensorInfo> inputs = {};        ///< These are the inputs that the file asks for.
+  std::vector<OnnxTensorInfo> outputs = {};       ///< These are the outputs.
   std::vector<OnnxTensorInfo> initializers = {};  ///< These are the tensors that the file has.
   std::vector<OnnxOperatorUse> operators = {};    ///< These are the operators, by name.
 };

@@ -9,6 +9,7 @@
 
 #include "apps/trainer/output/console.hpp"
 #include "penstock/error.hpp"
+#include "penstock/onnx.hpp"
 
 namespace trainer {
 namespace {
@@ -117,9 +118,10 @@ void Outputs::write_events(const std::vector<Scalar>& scalars) try {
   print_note(std::string(error.what()) + "; the run goes on without it");
 }
 
-void Outputs::add_weights(const penstock::Model& model) {
+void Outputs::add_weights(const penstock::Model& model,
+                          const std::map<std::string, std::string>& metadata) {
   if (weights_) model.save_weights(*weights_);
-  if (onnx_) model.save_onnx(*onnx_);
+  if (onnx_) model.save_onnx(*onnx_, {.metadata = metadata});
 }
 
 void Outputs::add_optimizer_state(const penstock::TrainingModel& training) {

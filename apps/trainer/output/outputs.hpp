@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,8 +52,9 @@ class Outputs {
   /// Adds the numbers of an epoch, in which the IPUs were idle for the share `idle` of the time.
   void add(const penstock::EpochRecord& epoch, double idle);
   void add(const RunMetrics& run);
-  /// Writes the trained weights, and the network in the ONNX format.
-  void add_weights(const penstock::Model& model);
+  /// Writes the trained weights, and the network in the ONNX format with the texts `metadata`.
+  void add_weights(const penstock::Model& model,
+                   const std::map<std::string, std::string>& metadata);
   void add_optimizer_state(const penstock::TrainingModel& training);
 
   /// Puts the files that result_files() returns in place. @throws penstock::Error io_error. If one

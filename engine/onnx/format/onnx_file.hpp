@@ -127,6 +127,7 @@ struct OnnxFile {
   std::int64_t ir_version = 0;
   std::string producer = {};
   std::map<std::string, std::int64_t> opsets = {};  ///< `opsets` has a version for each domain.
+  std::map<std::string, std::string> metadata = {};
   OnnxGraph graph = {};
   std::vector<OnnxFunction> functions = {};
   /// `bytes` are the bytes of the file, which OnnxTensor::raw refers to.

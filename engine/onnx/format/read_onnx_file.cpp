@@ -289,6 +289,9 @@ std::optional<OnnxFile> read_model(std::shared_ptr<const std::vector<std::byte>>
       case 8:
         file.opsets.insert(read_opset(reader.bytes()));
         break;
+      case 14:
+        file.metadata.insert(read_entry(reader.bytes()));
+        break;
       case 25:
         file.functions.push_back(read_function(reader.bytes()));
         break;

@@ -89,6 +89,13 @@ WireMessage graph_message(const OnnxGraph& graph) {
   return message;
 }
 
+WireMessage entry_message(const std::string& key, const std::string& value) {
+  WireMessage entry;
+  entry.text(1, key);
+  entry.text(2, value);
+  return entry;
+}
+
 }  // namespace
 
 WireMessage onnx_message(const OnnxTensor& tensor) {
@@ -97,12 +104,7 @@ WireMessage onnx_message(const OnnxTensor& tensor) {
   message.integer(2, static_cast<std::int64_t>(tensor.type));
   message.text(8, tensor.name);
   if (tensor.raw) message.bytes(9, *tensor.raw);
-  for (const auto& [key, value] : tensor.external) {
-    WireMessage entry;
-    entry.text(1, key);
-    entry.text(2, value);
-    message.message(13, std::move(entry));
-  }
+  for (const auto& [key, value] : tensor.external) message.message(13, entry_message(key, value));
   constexpr std::int64_t in_another_file = 1;
   if (!tensor.external.empty()) message.integer(14, in_another_file);
   return message;
@@ -119,6 +121,7 @@ WireMessage onnx_message(const OnnxFile& file) {
     opset.integer(2, version);
     message.message(8, std::move(opset));
   }
+  for (const auto& [key, value] : file.metadata) message.message(14, entry_message(key, value));
   return message;
 }
 

@@ -4,6 +4,9 @@
 #include <sys/stat.h>
 
 #include <limits>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "penstock/penstock.hpp"
 #include "tests/e2e/trainer/trainer.hpp"
@@ -230,6 +233,34 @@ TEST_F(TrainerOnnxRefusal, NamesTheLayersThatThereAre) {
       0U);
   EXPECT_EQ(train(quick_file() + Arguments{"--split-after", "cross_entropy_1"}).err,
             "penstock-train: --split-after cross_entropy_1: no layer is behind it\n");
+}
+
+TEST_F(TrainerOnnxRefusal, SaysWhatIsWrongWithHowPixelsAreNormalized) {
+  const Model model = Model::from_onnx(data_path("onnx/cnn.onnx").string());
+  const std::string path = (directory_ / "net.onnx").string();
+  const std::string mean = "penstock.pixel_mean", std = "penstock.pixel_std";
+  const auto refused = [&](const std::map<std::string, std::string>& metadata) {
+    model.save_onnx(path, {.metadata = metadata});
+    const CommandResult result = train(quick + Arguments{"--onnx", path});
+    EXPECT_EQ(result.code, 2);
+    return result.err;
+  };
+  const std::string both = "metadata " + mean + " and " + std + ": expected numbers of f32, the ";
+  for (const auto& [metadata, text] :
+       {std::pair<std::map<std::string, std::string>, std::string>{
+            {{mean, "0.5"}}, "metadata: expected " + mean + " and " + std + ", got only " + mean},
+        {{{mean, "0.5"}, {std, "half"}}, "metadata " + std + ": expected a number, got \"half\""},
+        {{{mean, "0.5 "}, {std, "1"}}, "metadata " + mean + ": expected a number, got \"0.5 \""},
+        {{{mean, "nan"}, {std, "1"}}, "metadata " + mean + ": expected a number, got \"nan\""},
+        {{{mean, "0"}, {std, "0"}}, both},
+        {{{mean, "0"}, {std, "-1"}}, both},
+        {{{mean, "0"}, {std, "1e-50"}}, both},
+        {{{mean, "1e39"}, {std, "1"}}, both}}) {
+    const std::string err = refused(metadata);
+    EXPECT_NE(err.find(text), std::string::npos) << text << " is missing in " << err;
+  }
+  model.save_onnx(path, {.metadata = {{mean, "0"}, {std, "1"}}});
+  expect_success(train(quick_for("1") + Arguments{"--onnx", path}));
 }
 
 TEST_F(TrainerOnnxRefusal, NamesOptionsOfTheTrainerAndNotFieldsOfTheLibrary) {

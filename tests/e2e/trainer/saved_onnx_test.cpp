@@ -7,6 +7,7 @@
 
 #include "penstock/onnx.hpp"
 #include "penstock/safetensors.hpp"
+#include "tests/e2e/trainer/metrics_file.hpp"
 #include "tests/e2e/trainer/trainer.hpp"
 #include "tests/support/same_bits.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -24,6 +25,26 @@ TEST(TrainerSavesOnnx, WithTheWeightsThatItHasTrained) {
   ASSERT_EQ(saved.size(), trained.tensors.size());
   for (const NamedTensor& weight : saved)
     EXPECT_TRUE(same_bits(weight.tensor, trained.tensor(weight.name))) << weight.name;
+}
+
+// Networks differ in how their pixels are normalized. If a file did not say it, the network would
+// see other images.
+TEST(TrainerSavesOnnx, SoThatItTrainsOnTheSamePixelsAgain) {
+  const TemporaryDirectory directory;
+  const std::string weights = (directory / "weights").string();
+  const std::string network = (directory / "network.onnx").string();
+  const auto first_loss = [&](const Arguments& which) {
+    const std::string metrics = (directory / "metrics").string();
+    expect_success(train(quick_for("1") + which + Arguments{"--metrics", metrics}));
+    return metrics_lines(metrics).at(0).at("loss").get<double>();
+  };
+  for (const std::string model : {"mlp", "mnist-cnn"}) {
+    expect_success(train(quick_for("3") + Arguments{"--model", model, "--save-weights", weights,
+                                                    "--save-onnx", network}));
+    EXPECT_NEAR(first_loss({"--onnx", network}),
+                first_loss({"--model", model, "--init-weights", weights}), 1e-5)
+        << model;
+  }
 }
 
 TEST(TrainerSavesOnnx, OverNothingThatAnotherOptionWritesOrReads) {

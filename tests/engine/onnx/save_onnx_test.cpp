@@ -4,9 +4,11 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "engine/onnx/format/read_onnx_file.hpp"
+#include "penstock/output_file.hpp"
 #include "tests/engine/onnx/imported_models.hpp"
 #include "tests/support/data_path.hpp"
 #include "tests/support/refusal.hpp"
@@ -100,6 +102,23 @@ TEST_F(SaveOnnx, KeepsNamesAndTheBatchOpen) {
     EXPECT_EQ((*value->shape)[1].name, "");
   }
   EXPECT_EQ((*written(model, {.batch_size = 7}).graph.inputs[0].shape)[0].size, 7);
+}
+
+TEST_F(SaveOnnx, WritesTextsThatAReaderFindsUnderTheirNames) {
+  const std::map<std::string, std::string> texts = {{"author", "n/a"}, {"", "é"}, {"empty", ""}};
+  classifier().save_onnx(path(), {.metadata = texts});
+  EXPECT_EQ(describe_onnx(path()).metadata, texts);
+  classifier().save_onnx(path(), {.weights = OnnxWeights::beside, .metadata = texts});
+  EXPECT_EQ(describe_onnx(path()).metadata, texts);
+  classifier().save_onnx(path());
+  EXPECT_TRUE(describe_onnx(path()).metadata.empty());
+}
+
+TEST_F(SaveOnnx, PutsNoWeightsBesideAFileThatTheCallerCommits) {
+  OutputFile file(path());
+  EXPECT_NE(refusal(Errc::invalid_argument,
+                    [&] { classifier().save_onnx(file, {.weights = OnnxWeights::beside}); }),
+            "accepted");
 }
 
 TEST_F(SaveOnnx, GivesAModelThatComputesTheSameForAnyNumberOfSamples) {
