@@ -61,8 +61,8 @@ bool ReportedNorms::has_whole_norms(UpdateRound round, std::int32_t replica, std
                             &VariableNorm::variable);
 }
 
-// In a stage in which the round `follow` measures norms, its report has places for the norms of all
-// sharded variables, and uses those of the variables whose rules have norms.
+// The report of a stage in which `follow` measures norms has places for the norms of all sharded
+// variables, and uses those of the variables whose rules have norms.
 bool ReportedNorms::has_shard_norms(UpdateRound round, std::int32_t replica, std::int32_t stage,
                                     const std::vector<ShardNorm>& norms) const {
   const StageVariables& variables = of_stage_[static_cast<std::size_t>(stage)];

@@ -1,8 +1,6 @@
 #include "apps/trainer/onnx_network.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -14,6 +12,7 @@
 #include "apps/trainer/options/excerpt.hpp"
 #include "apps/trainer/options/option_spelling.hpp"
 #include "apps/trainer/options/read_value.hpp"
+#include "apps/trainer/options/shortest_text.hpp"
 #include "penstock/composed_datasets.hpp"
 #include "penstock/error.hpp"
 #include "penstock/onnx.hpp"
@@ -142,23 +141,14 @@ std::string digest_of(std::span<const std::byte> bytes) {
 constexpr const char* mean_key = "penstock.pixel_mean";
 constexpr const char* std_key = "penstock.pixel_std";
 
-/// Returns the shortest text that stands for `number`.
-std::string number_text(double number) {
-  std::array<char, 32> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
-  return {text.data(), end};
-}
-
 /// Returns the number that the text called `key` has, or nothing if there is no such text.
 std::optional<double> number_of(const penstock::OnnxSummary& summary, const char* key) {
   const auto found = summary.metadata.find(key);
   if (found == summary.metadata.end()) return std::nullopt;
-  const std::string& text = found->second;
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number))
+  if (!reads_as(found->second, number) || !std::isfinite(number))
     refuse_file(std::string("metadata ") + key + ": expected a number, got \"" +
-                excerpt(text, longest_name) + '"');
+                excerpt(found->second, longest_name) + '"');
   return number;
 }
 
@@ -180,8 +170,8 @@ penstock::Normalization normalization_of(const penstock::OnnxSummary& summary,
                 (mean ? mean_key : std_key));
   if (!is_f32(*mean) || !is_f32(*std) || *std <= 0)
     refuse_file(std::string("metadata ") + mean_key + " and " + std_key +
-                ": expected numbers of f32, the second one above 0, got " + number_text(*mean) +
-                " and " + number_text(*std));
+                ": expected numbers of f32, the second one above 0, got " + shortest_text(*mean) +
+                " and " + shortest_text(*std));
   return {.mean = *mean, .std = *std};
 }
 
@@ -227,7 +217,8 @@ penstock::networks::Network OnnxNetwork::demand() const {
 
 std::map<std::string, std::string> normalization_texts(
     const penstock::Normalization& normalization) {
-  return {{mean_key, number_text(normalization.mean)}, {std_key, number_text(normalization.std)}};
+  return {{mean_key, shortest_text(normalization.mean)},
+          {std_key, shortest_text(normalization.std)}};
 }
 
 std::optional<OnnxNetwork> open_onnx_network(const TrainerOptions& options) {

@@ -1,20 +1,15 @@
 #include "apps/trainer/options/value_kind.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 #include <utility>
 
 #include "apps/trainer/options/read_value.hpp"
+#include "apps/trainer/options/shortest_text.hpp"
 
 namespace trainer {
 namespace {
-
-std::string shortest(double value) {
-  char text[32];
-  return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
-}
 
 std::string describe(const NumberRange& range) {
   const bool above_zero = range.least == smallest_positive;
@@ -22,9 +17,9 @@ std::string describe(const NumberRange& range) {
   if (above_zero && unlimited)
     return "a number above 0, from 1.2e-38 to 3.4e38 (f32's smallest and largest)";
   const std::string from =
-      above_zero ? "a number above 0" : "a number from " + shortest(range.least);
+      above_zero ? "a number above 0" : "a number from " + shortest_text(range.least);
   if (unlimited) return from + " to 3.4e38 (f32's largest)";
-  return from + (range.open_most ? " and below " : " to ") + shortest(range.most);
+  return from + (range.open_most ? " and below " : " to ") + shortest_text(range.most);
 }
 
 bool contains(const NumberRange& range, double value) {
@@ -90,7 +85,7 @@ ValueKind<double> number(const NumberRange& range) {
     if (!reads_as(text, value) || !contains(range, value)) refuse_value(describe(range), text);
     return value;
   };
-  return {.value_name = "X", .read = read, .show = shortest, .is_number = true};
+  return {.value_name = "X", .read = read, .show = shortest_text, .is_number = true};
 }
 
 ValueKind<std::string> some_text(const std::string& value_name) {

@@ -1,9 +1,8 @@
 #include "apps/trainer/output/live_metrics.hpp"
 
-#include <array>
-#include <charconv>
 #include <cmath>
 
+#include "apps/trainer/options/shortest_text.hpp"
 #include "penstock/version.hpp"
 
 namespace trainer {
@@ -13,8 +12,7 @@ namespace {
 std::string number_text(double number) {
   if (std::isnan(number)) return "NaN";
   if (std::isinf(number)) return number > 0 ? "+Inf" : "-Inf";
-  std::array<char, 32> text;
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+  return shortest_text(number);
 }
 
 /// Returns a metric of one number, with the lines that describe it.

@@ -1,5 +1,5 @@
-// In these tests, actors get messages that nobody should have sent, as from a process that is
-// broken or hostile. An actor has to refuse such a message before the message has changed anything.
+// These tests send actors messages that nobody should have sent, as a broken or hostile process
+// might. An actor has to refuse such a message before the message has changed anything.
 
 #include <gtest/gtest.h>
 
