@@ -37,9 +37,7 @@ actors::UpdateRules update_rules(const Optimizer& optimizer, const graph::Plan& 
       .max_grad_norm = optimizer.max_grad_norm,
       .exact_max_grad_norm = optimizer.exact_max_grad_norm,
       .loss_scaling = optimizer.loss_scaling,
-      .learning_rate_factor = [schedule = optimizer.schedule](std::int64_t update) {
-        return schedule.at(update);
-      }};
+      .schedule = optimizer.schedule};
   std::unordered_map<std::string_view, const graph::ParameterRule*> rule_of;
   for (std::size_t i = 0; i < trainable.size(); ++i) rule_of.emplace(trainable[i], &rules[i]);
   for (const graph::VariableInfo& variable : plan.variables) {

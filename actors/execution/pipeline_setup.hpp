@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "graph/plan/optimizers/optimizer_rule.hpp"
 #include "graph/plan/plan.hpp"
 #include "graph/plan/replica_ipus.hpp"
+#include "penstock/learning_rate_schedule.hpp"
 #include "penstock/options.hpp"
 
 namespace penstock::actors {
@@ -28,9 +28,7 @@ struct UpdateRules {
   bool exact_max_grad_norm = false;
   /// The gradients that the programs compute are larger than those of the loss by this factor.
   double loss_scaling = 1;
-  /// This function returns the factor of the learning rates after the given number of updates. If
-  /// it is null, the factor is 1.
-  std::function<double(std::int64_t)> learning_rate_factor = {};
+  LearningRateSchedule schedule = {};  ///< This has the factors of the learning rates.
 };
 
 /// RunConstants are what every program reads besides its inputs. The host writes them between

@@ -14,21 +14,14 @@ constexpr std::int64_t least_elements = 1 << 14;
 /// milliseconds, so that the watchdog sees the IPU move.
 constexpr std::int64_t most_at_once = 1 << 22;
 
-double rate_factor(const StageUpdate& update) {
-  const auto& factor = update.rules->learning_rate_factor;
-  return factor ? factor(update.step) : 1;
-}
-
 }  // namespace
 
-// The constructor calls the host's learning rate schedule. If the schedule throws, this replica has
-// changed no weights yet.
 ApplyRound::ApplyRound(const RoundRun& run)
     : run_(run),
       update_(run.update),
       staging_(run.staging),
       pieces_(run.update, run.staging, run.clip_factor),
-      rate_factor_(rate_factor(run.update)) {}
+      rate_factor_(run.update.rules->schedule.at(run.update.step)) {}
 
 void ApplyRound::run() {
   update_.applying = true;

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 # defines their functions.
 VALUE_HEADERS = [f'penstock/{name}.hpp'
                  for name in ('call_size', 'custom_op', 'error', 'initializer', 'ipu_order',
-                              'optimizer_settings', 'options', 'report', 'shape', 'standard',
-                              'tensor', 'trace')]
+                              'learning_rate_schedule', 'optimizer_settings', 'options', 'report',
+                              'shape', 'standard', 'tensor', 'trace')]
 # Only the headers of the standard library have names with neither a slash nor a suffix.
 STANDARD = r'[a-z_0-9]+'
 POSIX = (r'dirent\.h|fcntl\.h|netinet/in\.h|pthread\.h|pwd\.h|sched\.h|signal\.h|unistd\.h|'

@@ -173,17 +173,5 @@ TEST(WeightUpdate, KnowsThatItWasInterrupted) {
   EXPECT_EQ(f.update->updates(), 1);
 }
 
-TEST(WeightUpdate, LeavesWeightsWholeIfTheLearningRateCannotBeComputed) {
-  Fixture f;
-  f.sum(128, 1);
-  auto rules = std::make_shared<UpdateRules>();
-  rules->variables = {{}, {&subtract, {}}, {&subtract, {}}};
-  rules->learning_rate_factor = [](std::int64_t) -> double { throw std::runtime_error("no rate"); };
-  f.update->set_rules(rules);
-  EXPECT_THROW(f.update->run({UpdateRound::apply}, {}), std::runtime_error);
-  EXPECT_TRUE(f.update->whole());
-  EXPECT_EQ(f.weight(1), 0);
-}
-
 }  // namespace
 }  // namespace penstock::actors

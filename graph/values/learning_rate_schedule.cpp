@@ -122,7 +122,9 @@ LearningRateSchedule LearningRateSchedule::after_warm_up(std::int64_t updates, d
 
 double LearningRateSchedule::at(std::int64_t update) const {
   return on_hosts_thread("LearningRateSchedule::at", [&]() -> double {
-    check_number("learning rate schedule, at: update", static_cast<double>(update), {});
+    // A weight update calls this function, and allocates nothing.
+    if (update < 0)
+      check_number("learning rate schedule, at: update", static_cast<double>(update), {});
     std::int64_t update_of_segment = update;
     for (const Segment& segment : segments_) {
       if (segment.lasts == 0 || update_of_segment < segment.lasts)
