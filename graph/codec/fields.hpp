@@ -3,29 +3,91 @@
 // structure does not compile until it is listed here.
 #pragma once
 
-#include <concepts>
-#include <type_traits>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "graph/codec/archive.hpp"
 #include "graph/compile/advice.hpp"
+#include "graph/ir/attributes.hpp"
 #include "graph/ir/graph.hpp"
+#include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
 #include "graph/passes/memory/recompute.hpp"
 #include "graph/passes/network/anchors.hpp"
 #include "graph/passes/stages/phase_assignment.hpp"
 #include "graph/passes/stages/stages.hpp"
 #include "graph/plan/plan.hpp"
+#include "graph/plan/schedules/schedules.hpp"
+#include "graph/values/archive.hpp"
 #include "graph/values/option_fields.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/report.hpp"
 
 namespace penstock::graph {
 
-/// The concept accepts `Structure` and `const Structure`. Only a Writer takes a constant structure.
-template <class T, class Structure>
-concept Either = std::same_as<std::remove_const_t<T>, Structure>;
+template <>
+inline constexpr Space last_of<Space> = Space::outputs;
+template <>
+inline constexpr EdgeKind last_of<EdgeKind> = EdgeKind::order;
+template <>
+inline constexpr Transfer last_of<Transfer> = Transfer::store;
+template <>
+inline constexpr Option last_of<Option> = Option::least_sharded_optimizer_state;
 
 void fields(auto& archive, Either<TensorType> auto& type) {
   auto& [dtype, shape] = type;
   archive(dtype, shape);
+}
+
+inline void fields(Writer& writer, const Integers& list) {
+  writer(static_cast<const std::vector<std::int64_t>&>(list));
+}
+
+inline void fields(Reader& reader, Integers& list) {
+  reader(static_cast<std::vector<std::int64_t>&>(list));
+}
+
+using AttributeEntries = std::vector<std::pair<std::string, AttributeValue>>;
+
+inline void fields(Writer& writer, const Attributes& attributes) {
+  writer(AttributeEntries(attributes.begin(), attributes.end()));
+}
+
+inline void fields(Reader& reader, Attributes& attributes) {
+  AttributeEntries entries;
+  reader(entries);
+  attributes = {};
+  for (auto& [name, value] : entries) attributes.set(std::move(name), std::move(value));
+}
+
+/// Reads the name of a `Known`, such as an op, and returns the one that `find` finds by the name,
+/// or null if the name is empty. `what` says what a `Known` is.
+template <class Known>
+const Known* read_known(Reader& reader, const std::string& what, const auto& find) {
+  std::string name;
+  reader(name);
+  if (name.empty()) return nullptr;
+  try {
+    return &find(name);
+  } catch (const Error&) {
+    Reader::fail("a known " + what + ", got " + quoted_name(name));
+  }
+}
+
+inline void fields(Writer& writer, const Op* const& op) {
+  writer(std::string(op ? op->name : ""));
+}
+
+inline void fields(Reader& reader, const Op*& op) {
+  op = read_known<Op>(reader, "op", find_op);
+}
+
+inline void fields(Writer& writer, const Schedule* const& schedule) {
+  writer(std::string(schedule ? schedule->name : ""));
+}
+
+inline void fields(Reader& reader, const Schedule*& schedule) {
+  schedule = read_known<Schedule>(reader, "schedule", find_schedule);
 }
 
 // The following functions list the fields of a model's structures.

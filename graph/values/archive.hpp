@@ -15,18 +15,32 @@
 #include <variant>
 #include <vector>
 
-#include "graph/ir/attributes.hpp"
-#include "graph/ir/op.hpp"
-#include "graph/ops/list.hpp"
-#include "graph/plan/schedules/schedules.hpp"
+#include "graph/values/memory.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/shape.hpp"
+#include "penstock/tensor.hpp"
 
 namespace penstock::graph {
 
 template <class T>
-concept Number = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+concept Enumeration = std::is_enum_v<T>;
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+
+/// Each enumeration that a Reader reads has a specialization of `last_of`, which is its last
+/// enumerator. The first one is 0, and no number between the two is missing.
+template <Enumeration E>
+inline constexpr E last_of = [] {
+  static_assert(sizeof(E) == 0, "the last enumerator of this enumeration is not known");
+  return E();
+}();
+template <>
+inline constexpr DType last_of<DType> = DType::boolean;
+
+/// The concept accepts `Structure` and `const Structure`. Only a Writer takes a constant structure.
+template <class T, class Structure>
+concept Either = std::same_as<std::remove_const_t<T>, Structure>;
 
 class Writer {
  public:
@@ -41,6 +55,7 @@ class Writer {
     bytes_.append(static_cast<const char*>(data), size);
   }
   void item(const Number auto& number) { raw(&number, sizeof number); }
+  void item(const Enumeration auto& enumerator) { raw(&enumerator, sizeof enumerator); }
   void item(const std::string& text) {
     item(text.size());
     raw(text.data(), text.size());
@@ -59,24 +74,26 @@ class Writer {
   void item(const std::pair<First, Second>& pair) {
     (*this)(pair.first, pair.second);
   }
+  template <class... Kinds>
+  void item(const std::variant<Kinds...>& one) {
+    item(static_cast<std::uint8_t>(one.index()));
+    std::visit([&](const auto& held) { item(held); }, one);
+  }
   void item(const Shape& shape) { item(std::vector<std::int64_t>(shape.begin(), shape.end())); }
-  void item(const Integers& list) { item(static_cast<const std::vector<std::int64_t>&>(list)); }
-  void item(const AttributeValue& value) {
-    item(static_cast<std::uint8_t>(value.index()));
-    std::visit([&](const auto& held) { item(held); }, value);
+  void item(const Tensor& tensor) {
+    item(static_cast<bool>(tensor));
+    if (!tensor) return;
+    (*this)(tensor.dtype(), tensor.shape());
+    raw(tensor.raw(), tensor.bytes());
   }
-  void item(const Attributes& attributes) {
-    item(std::vector<std::pair<std::string, AttributeValue>>(attributes.begin(), attributes.end()));
-  }
-  void item(const Op* op) { item(std::string(op ? op->name : "")); }
-  void item(const Schedule* schedule) { item(std::string(schedule ? schedule->name : "")); }
   void item(const auto& structure) { fields(*this, structure); }
 
   std::string bytes_;
 };
 
 /// A Reader reads what a Writer has written. Even if the bytes are corrupt, a Reader reads nothing
-/// behind the end of the bytes, and makes no list with more items than there are bytes left.
+/// behind the end of the bytes, makes no list with more items than there are bytes left, and no
+/// tensor with more bytes than there are left.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -106,6 +123,15 @@ class Reader {
     if (byte > 1) fail("a truth value");
     truth = byte == 1;
   }
+  template <Enumeration E>
+  void item(E& enumerator) {
+    std::underlying_type_t<E> number{};
+    item(number);
+    if (number < std::underlying_type_t<E>{} ||
+        number > static_cast<std::underlying_type_t<E>>(last_of<E>))
+      fail("an enumerator");
+    enumerator = static_cast<E>(number);
+  }
   std::size_t length() {
     std::size_t count = 0;
     item(count);
@@ -130,45 +156,38 @@ class Reader {
   void item(std::pair<First, Second>& pair) {
     (*this)(pair.first, pair.second);
   }
+  template <class... Kinds>
+  void item(std::variant<Kinds...>& one) {
+    std::uint8_t kind = 0;
+    item(kind);
+    if (!alternative(one, kind, std::index_sequence_for<Kinds...>{}))
+      fail("one of " + std::to_string(sizeof...(Kinds)) + " kinds");
+  }
+  template <class Variant, std::size_t... Kinds>
+  bool alternative(Variant& one, std::size_t kind, std::index_sequence<Kinds...>) {
+    return ((kind == Kinds && (item(one.template emplace<Kinds>()), true)) || ...);
+  }
   void item(Shape& shape) {
     std::vector<std::int64_t> dims;
     item(dims);
     shape = Shape(dims);
   }
-  void item(Integers& list) { item(static_cast<std::vector<std::int64_t>&>(list)); }
-  void item(AttributeValue& value) {
-    std::uint8_t kind = 0;
-    item(kind);
-    if (!alternative(value, kind, std::make_index_sequence<std::variant_size_v<AttributeValue>>{}))
-      fail("a kind of attribute");
-  }
-  template <std::size_t... Kinds>
-  bool alternative(AttributeValue& value, std::size_t kind, std::index_sequence<Kinds...>) {
-    return ((kind == Kinds && (item(value.emplace<Kinds>()), true)) || ...);
-  }
-  void item(Attributes& attributes) {
-    std::vector<std::pair<std::string, AttributeValue>> entries;
-    item(entries);
-    attributes = {};
-    for (auto& [name, value] : entries) attributes.set(std::move(name), std::move(value));
-  }
-  void item(const Op*& op) {
-    std::string name;
-    item(name);
-    op = name.empty() ? nullptr : &known<Op>(name, "op", find_op);
-  }
-  void item(const Schedule*& schedule) {
-    std::string name;
-    item(name);
-    schedule = name.empty() ? nullptr : &known<Schedule>(name, "schedule", find_schedule);
-  }
-  template <class Known>
-  static const Known& known(const std::string& name, const char* what, const auto& find) {
-    try {
-      return find(name);
-    } catch (const Error&) {
-      fail("a known " + std::string(what) + ", got " + quoted_name(name));
-    }
+  void item(Tensor& tensor) {
+    bool there = false;
+    item(there);
+    tensor = {};
+    if (!there) return;
+    DType dtype = DType::f32;
+    Shape shape;
+    (*this)(dtype, shape);
+    const std::string_view elements =
+        raw(static_cast<std::size_t>(shape.elements()) * size_of(dtype));
+    std::shared_ptr<std::byte> block = allocate_block(elements.size());
+    std::memcpy(block.get(), elements.data(), elements.size());
+    if (dtype == DType::boolean &&
+        elements.find_first_not_of(std::string_view("\0\1", 2)) != elements.npos)
+      fail("a tensor of truth values");
+    tensor = Tensor::wrap(dtype, shape, std::move(block));
   }
   void item(auto& structure) { fields(*this, structure); }
 
