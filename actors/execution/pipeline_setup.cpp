@@ -5,10 +5,20 @@
 #include <utility>
 
 namespace penstock::actors {
+namespace {
+
+/// Returns how many stages of all replicas together have to be done before an update is counted.
+std::size_t counted_stages(const PipelineSetup& setup) {
+  std::size_t stages = 0;
+  for (std::size_t stage = 0; stage < setup.stages(); ++stage)
+    if (setup.is_host() || setup.is_here(stage)) ++stages;
+  return stages * static_cast<std::size_t>(setup.replicas);
+}
+
+}  // namespace
 
 std::shared_ptr<const PipelineSetup> completed(PipelineSetup setup, const UpdateRules& rules) {
-  setup.update_count = std::make_shared<UpdateCount>(
-      setup.stages() * static_cast<std::size_t>(setup.replicas), setup.updates);
+  setup.update_count = std::make_shared<UpdateCount>(counted_stages(setup), setup.updates);
   if (setup.profile) setup.host_trace = std::make_shared<HostTrace>(setup.trace_events);
   setup.constants = std::make_shared<RunConstants>(constants_of(rules));
   return std::make_shared<const PipelineSetup>(std::move(setup));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "actors/execution/division.hpp"
 #include "actors/execution/host_trace.hpp"
 #include "actors/host/update_count.hpp"
 #include "graph/plan/optimizers/optimizer_rule.hpp"
@@ -58,6 +59,8 @@ struct PipelineSetup {
   OffloadOptions offload = {};
   ShardingOptions sharding = {};
   std::uint64_t seed = 0;
+  Division division = {};                     ///< This says which processes have the stages.
+  std::int32_t process = host_process;        ///< The actors are in the process with this number.
   OutputSelection outputs = {};               ///< This is for the model's outputs and the loss.
   std::vector<OutputSelection> anchors = {};  ///< The selections are in the order of Plan::anchors.
   bool trace = false;                         ///< If this is true, the stages record events.
@@ -71,8 +74,9 @@ struct PipelineSetup {
   std::shared_ptr<HostTrace> host_trace = {};
   double stall_seconds = 60;
   /// This counts the updates that all stages of all replicas have done, on from the number that it
-  /// has at first. The host's threads may read it during a call. If it is null,
-  /// `update_count` counts in a number of its own.
+  /// has at first. If this is not the host's process, it counts those of the stages that are here.
+  /// The host's threads may read it during a call. If it is null, `update_count` counts in a number
+  /// of its own.
   std::shared_ptr<std::atomic<std::uint64_t>> updates = {};
   /// The actors count updates with this, in `updates`. completed() makes it.
   std::shared_ptr<UpdateCount> update_count = {};
@@ -80,6 +84,10 @@ struct PipelineSetup {
   std::shared_ptr<RunConstants> constants = {};
 
   std::size_t stages() const { return plan->stages.size(); }
+  /// Returns whether stage number `stage` is in the process of the actors.
+  bool is_here(std::size_t stage) const noexcept { return division.process_of(stage) == process; }
+  /// Returns whether the actors are in the process of the host.
+  bool is_host() const noexcept { return process == host_process; }
   /// Returns how many micro-batches of one replica may be under way at a time, from the feed to the
   /// end of their last backward turn. Their numbers are consecutive, so that a ring of this length
   /// has a slot for each of them.

@@ -10,13 +10,16 @@
 //
 // Actors that hand memory to each other by such messages share a process: a stage, its IPU, its
 // optimizer and their host store; the replicas of a stage; and stages that have copies of one
-// parameter. The host, the feed, the step and the supervisor share a process, too. Whoever receives
-// a message that another process may have sent checks, before anything uses it, that it may come
-// now, that the plan has what it names, and that tensors and lists are as large as the plan says;
-// out_of_turn.hpp says what becomes of a message that is refused. The supervisor refuses nothing:
-// it takes as many answers to a question as it has asked actors, and ignores all others. Whoever
-// carries messages from process to process checks that a message comes from the actor that it
-// names, and carries none before all actors know their neighbors.
+// parameter. The host, the feed, the step, the gate and the supervisor share a process, too. The
+// messages that may go from process to process are the RemoteMessages of envelope.hpp. An actor
+// sends them to the proxy of an actor in another process (actors/remote/proxy.hpp), and the proxy
+// gives them to a link, which carries them as bytes. At its other end, the link has them checked
+// and delivered (actors/remote/residents.hpp): it takes none before all actors know their
+// neighbors, and none that says it is from an actor that the sending process does not have. Whoever
+// receives a message that another process may have sent checks, before anything uses it, that it
+// may come now, that the plan has what it names, and that tensors and lists are as large as the
+// plan says; out_of_turn.hpp says what becomes of a message that is refused. The supervisor refuses
+// nothing: it takes as many answers to a question as it has asked actors, and ignores all others.
 #pragma once
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -197,11 +200,13 @@ using DataMessages =
 static_assert(AllPlain<DataMessages>::value,
               "a message that could cross to another process holds numbers, text and tensors only");
 
-template <class Message, class Messages>
+/// is_one_of<Message, List<...>> says whether `Message` is one of the types that a `List`, such as
+/// a std::tuple, is made of.
+template <class Message, class List>
 inline constexpr bool is_one_of = false;
-template <class Message, class... Messages>
-inline constexpr bool is_one_of<Message, std::tuple<Messages...>> =
-    (std::is_same_v<Message, Messages> || ...);
+template <class Message, template <class...> class List, class... Messages>
+inline constexpr bool is_one_of<Message, List<Messages...>> = (std::is_same_v<Message, Messages> ||
+                                                               ...);
 
 }  // namespace penstock::actors
 

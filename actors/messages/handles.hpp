@@ -27,6 +27,7 @@ struct GateLinks;
 struct StepLinks;
 struct SupervisorLinks;
 struct ShowWaits;
+struct Envelope;  // This is defined in envelope.hpp.
 
 using StageHandle = caf::typed_actor<caf::reacts_to<StageLinks>, caf::reacts_to<EdgeTensor>,
                                      caf::reacts_to<OutputsTaken>, caf::reacts_to<ProgramDone>,
@@ -52,5 +53,8 @@ using StepHandle = caf::typed_actor<caf::reacts_to<StepLinks>, caf::reacts_to<St
 using SupervisorHandle = caf::typed_actor<caf::reacts_to<SupervisorLinks>, caf::reacts_to<Failed>,
                                           caf::reacts_to<NothingMoves>, caf::reacts_to<ShowWaits>,
                                           caf::reacts_to<WaitsFor>>;
+
+/// A link carries messages to the actors of another process.
+using LinkHandle = caf::typed_actor<caf::reacts_to<Envelope>>;
 
 }  // namespace penstock::actors

@@ -122,8 +122,18 @@ void GateState::end_round() {
 
 void GateState::release() {
   in_update = false;
+  count_others();
   updates->end();
   for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, Release{});
+}
+
+// Nobody takes the count for final before the update has ended. In this process, a stage has been
+// counted by its IPU.
+void GateState::count_others() const {
+  for (std::size_t stage = 0; stage < setup->stages(); ++stage)
+    if (!setup->is_here(stage))
+      for (std::int64_t replica = 0; replica < setup->replicas; ++replica)
+        setup->update_count->count_stage();
 }
 
 void GateState::on_explain_wait(const ExplainWait& question) const {

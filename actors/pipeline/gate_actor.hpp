@@ -35,6 +35,8 @@ struct GateState {
   UpdateRound first_with_sums() const;
   void end_round();
   void release();
+  /// Counts the update of the stages in other processes.
+  void count_others() const;
   /// Returns what the gate waits for. The text of the result is empty if the answers of the stages
   /// explain the wait.
   Wait waits_for() const;

@@ -13,6 +13,7 @@
 #include "actors/pipeline/stage_actor.hpp"
 #include "actors/pipeline/step_actor.hpp"
 #include "actors/pipeline/supervisor_actor.hpp"
+#include "actors/remote/proxy.hpp"
 #include "actors/system/thread_entry.hpp"
 #include "graph/plan/phases/residency.hpp"
 #include "graph/values/memory.hpp"
@@ -23,12 +24,14 @@ namespace {
 class Casting {
  public:
   Casting(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
-          std::shared_ptr<HostCalls> host, std::shared_ptr<const UpdateRules> rules)
+          std::shared_ptr<HostCalls> host, std::shared_ptr<const UpdateRules> rules,
+          std::vector<LinkHandle> links)
       : system_(system),
         setup_(std::move(setup)),
         host_(std::move(host)),
         pulse_(member_of(host_, &HostCalls::pulse)),
-        rules_(std::move(rules)) {
+        rules_(std::move(rules)),
+        links_(std::move(links)) {
     cast_.living = std::make_shared<LivingActors>(member_of(host_, &HostCalls::failure));
   }
 
@@ -63,8 +66,41 @@ class Casting {
     return handle;
   }
 
+  /// Spawns a proxy of the actor at `to`, which is in process number `process`.
+  template <class Handle>
+  Handle spawn_proxy(std::int32_t process, const Address& to) {
+    const auto number = static_cast<std::size_t>(process);
+    if (number >= links_.size() || !links_[number])
+      throw Error(Errc::internal, "no link leads to process " + std::to_string(process) +
+                                      ", which has the " + to_string(to));
+    const std::string name = "proxy of " + to_string(to);
+    const bool updates = to.role == Role::optimizer || to.role == Role::gate;
+    return spawn(updates ? updater(name) : watched(name), RunsOn::workers, Proxy<Handle>::run, to,
+                 links_[number]);
+  }
+
   void spawn_all() {
     form_teams();
+    spawn_hosts_actors();
+    make_memory();
+    share_sums();
+    spawn_devices();
+    for (std::int64_t replica = 0; replica < setup_->replicas; ++replica) spawn_stages(replica);
+    if (setup_->plan->training) spawn_updaters();
+    spawn_host_store();
+    introduce();
+    list_residents();
+    std::ranges::reverse(cast_.others);
+  }
+
+  void spawn_hosts_actors() {
+    if (!setup_->is_host()) {
+      supervisor_ = cast_.supervisor =
+          spawn_proxy<SupervisorHandle>(host_process, {Role::supervisor});
+      step_ = cast_.step = spawn_proxy<StepHandle>(host_process, {Role::step});
+      feed_ = spawn_proxy<FeedHandle>(host_process, {Role::feed});
+      return;
+    }
     const auto call = member_of(host_, &HostCalls::call);
     supervisor_ = cast_.supervisor =
         system_.spawn(RunsOn::own_thread, watched("supervisor"), supervisor_actor,
@@ -74,14 +110,6 @@ class Casting {
     step_ = cast_.step =
         spawn("step", RunsOn::workers, step_actor, setup_, call, pulse_, cast_.results);
     feed_ = spawn("feed", RunsOn::workers, feed_actor, setup_, pulse_, supervisor_);
-    make_memory();
-    share_sums();
-    spawn_devices();
-    for (std::int64_t replica = 0; replica < setup_->replicas; ++replica) spawn_stages(replica);
-    if (setup_->plan->training) spawn_updaters();
-    spawn_host_store();
-    introduce();
-    std::ranges::reverse(cast_.others);
   }
 
   /// Starts the threads of the IPUs. This is done before any actor is spawned, because the
@@ -90,6 +118,7 @@ class Casting {
     const std::int32_t threads = setup_->plan->threads_per_ipu;
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
       for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
+        if (!setup_->is_here(stage)) continue;
         const std::int32_t ipu = setup_->ipu(replica, stage);
         if (auto& team = teams_[ipu]; threads > 1 && !team)
           team = std::make_shared<ThreadTeam>("IPU " + std::to_string(ipu), threads);
@@ -99,6 +128,11 @@ class Casting {
   void make_memory() {
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
       for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
+        if (!setup_->is_here(stage)) {
+          arenas_.emplace_back();
+          updates_.emplace_back();
+          continue;
+        }
         auto& bytes = scratch_bytes_[setup_->ipu(replica, stage)];
         bytes = std::max(bytes, setup_->plan->stages[stage].scratch_bytes);
         auto& room_bytes = room_bytes_[setup_->ipu(replica, stage)][static_cast<std::size_t>(
@@ -108,9 +142,10 @@ class Casting {
         arenas_.push_back(
             std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches(), first));
         if (setup_->profile) arenas_.back()->time_programs();
+        updates_.emplace_back();
         if (!setup_->plan->training) continue;
-        updates_.push_back(
-            std::make_shared<WeightUpdate>(setup_, stage, arenas_.back(), rules_, replica));
+        updates_.back() =
+            std::make_shared<WeightUpdate>(setup_, stage, arenas_.back(), rules_, replica);
         updates_.back()->set_state(updates_.back()->new_state());
         bytes = std::max(bytes, updates_.back()->staging_bytes());
       }
@@ -124,13 +159,16 @@ class Casting {
     if (!setup_->plan->training) return;
     if (setup_->replicas > 1) {
       for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
+        reduced_.emplace_back();
+        if (!setup_->is_here(stage)) continue;
         std::vector<std::shared_ptr<Arena>> replicas;
         for (std::size_t at = stage; at < arenas_.size(); at += setup_->stages())
           replicas.push_back(arenas_[at]);
-        reduced_.push_back(make_reduced_sums(*setup_, *rules_, stage, std::move(replicas)));
+        reduced_.back() = make_reduced_sums(*setup_, *rules_, stage, std::move(replicas));
       }
     }
     for (std::size_t at = 0; at < updates_.size(); ++at) {
+      if (!updates_[at]) continue;
       const std::size_t stage_of_update = at % setup_->stages(), first = at - stage_of_update;
       const auto set_sums = [&](std::size_t stage) {
         updates_[at]->set_sums(
@@ -161,9 +199,16 @@ class Casting {
       const std::string name = stage_name(*setup_, replica, stage);
       const std::size_t position = cast_.statuses.size();
       const auto& arena = arenas_[position];
+      const auto& update = updates_[position];
       const auto r = static_cast<std::int32_t>(replica), s = static_cast<std::int32_t>(stage);
-      std::shared_ptr<WeightUpdate> update;
-      if (setup_->plan->training) update = updates_[position];
+      cast_.memory.push_back({arena, update});
+      if (!arena) {
+        cast_.statuses.emplace_back();
+        stages.push_back(
+            spawn_proxy<StageHandle>(setup_->division.process_of(stage), {Role::stage, r, s}));
+        if (setup_->plan->training) optimizers_.push_back(proxy_of_optimizer(r, s));
+        continue;
+      }
       cast_.statuses.push_back(std::make_shared<StatusBoard>(
           first_report(r, stage, *arena, update.get()), events_of_stage(*setup_)));
       if (update)
@@ -171,8 +216,16 @@ class Casting {
                                     optimizer_actor, OptimizerSetup{setup_, r, s, arena, update}));
       stages.push_back(spawn(name, RunsOn::workers, stage_actor,
                              StageSetup{setup_, r, s, arena, cast_.statuses.back()}));
-      cast_.memory.push_back({arena, update});
     }
+  }
+
+  /// Returns a proxy of the optimizer of a stage in another process. It is null except in the
+  /// host's process, because only the gate and the supervisor know optimizers of other processes.
+  OptimizerHandle proxy_of_optimizer(std::int32_t replica, std::int32_t stage) {
+    if (!setup_->is_host()) return {};
+    return spawn_proxy<OptimizerHandle>(
+        setup_->division.process_of(static_cast<std::size_t>(stage)),
+        {Role::optimizer, replica, stage});
   }
 
   /// Returns the report of a stage that has not done anything yet. `update` is null in inference.
@@ -200,12 +253,18 @@ class Casting {
   }
 
   void spawn_updaters() {
-    gate_ = spawn(updater("gate"), RunsOn::workers, gate_actor, setup_,
-                  member_of(host_, &HostCalls::updates), rules_);
+    if (setup_->is_host())
+      gate_ = spawn(updater("gate"), RunsOn::workers, gate_actor, setup_,
+                    member_of(host_, &HostCalls::updates), rules_);
+    else
+      gate_ = spawn_proxy<GateHandle>(host_process, {Role::gate});
     if (setup_->replicas == 1) return;
-    for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
-      reducers_.push_back(spawn("reducer of stage " + std::to_string(stage), RunsOn::workers,
-                                reducer_actor, setup_, static_cast<std::int32_t>(stage)));
+    for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
+      reducers_.emplace_back();
+      if (setup_->is_here(stage))
+        reducers_.back() = spawn("reducer of stage " + std::to_string(stage), RunsOn::workers,
+                                 reducer_actor, setup_, static_cast<std::int32_t>(stage));
+    }
   }
 
   void spawn_host_store() {
@@ -213,9 +272,11 @@ class Casting {
       return stage.host_parameter_bytes > 0 || stage.host_accumulator_bytes > 0 ||
              stage.host_stash_bytes > 0;
     };
-    if (std::ranges::any_of(updates_, [](const auto& u) { return u->uses_host_store(); }) ||
-        std::ranges::any_of(setup_->plan->stages, keeps))
-      host_store_ = spawn("host store", RunsOn::workers, host_store_actor, setup_);
+    bool used = std::ranges::any_of(
+        updates_, [](const auto& update) { return update && update->uses_host_store(); });
+    for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
+      used = used || (setup_->is_here(stage) && keeps(setup_->plan->stages[stage]));
+    if (used) host_store_ = spawn("host store", RunsOn::workers, host_store_actor, setup_);
   }
 
   std::array<WeightRoom, graph::rooms> rooms_of(std::int32_t ipu) const {
@@ -231,16 +292,25 @@ class Casting {
   void introduce() {
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
       for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
-        introduce_stage(static_cast<std::size_t>(replica), stage);
-    caf::anon_send(feed_, FeedLinks{stages_, step_});
-    caf::anon_send(step_, StepLinks{feed_, stages_, optimizers_, gate_});
-    if (gate_) caf::anon_send(gate_, GateLinks{optimizers_, supervisor_});
+        if (setup_->is_here(stage)) introduce_stage(static_cast<std::size_t>(replica), stage);
+    introduce_reducers();
+    if (setup_->is_host()) introduce_hosts_actors();
+  }
+
+  void introduce_reducers() {
     for (std::size_t stage = 0; stage < reducers_.size(); ++stage) {
+      if (!reducers_[stage]) continue;
       ReducerLinks links;
       for (std::size_t at = stage; at < optimizers_.size(); at += setup_->stages())
         links.optimizers.push_back(optimizers_[at]);
       caf::anon_send(reducers_[stage], std::move(links));
     }
+  }
+
+  void introduce_hosts_actors() {
+    caf::anon_send(feed_, FeedLinks{stages_, step_});
+    caf::anon_send(step_, StepLinks{feed_, stages_, optimizers_, gate_});
+    if (gate_) caf::anon_send(gate_, GateLinks{optimizers_, supervisor_});
     SupervisorLinks asked{{}, optimizers_, feed_, gate_};
     for (const auto& stages : stages_)
       asked.stages.insert(asked.stages.end(), stages.begin(), stages.end());
@@ -262,6 +332,22 @@ class Casting {
     caf::anon_send(self, std::move(links));
   }
 
+  void list_residents() {
+    Residents& here = cast_.residents;
+    for (std::size_t at = 0; at < arenas_.size(); ++at) {
+      if (!arenas_[at]) continue;
+      const std::size_t replica = at / setup_->stages(), stage = at % setup_->stages();
+      const auto r = static_cast<std::int32_t>(replica), s = static_cast<std::int32_t>(stage);
+      here.stages[{Role::stage, r, s}] = stages_[replica][stage];
+      if (updates_[at]) here.optimizers[{Role::optimizer, r, s}] = optimizers_[at];
+    }
+    if (!setup_->is_host()) return;
+    here.feed = feed_;
+    here.step = step_;
+    here.gate = gate_;
+    here.supervisor = supervisor_;
+  }
+
   std::vector<OptimizerHandle> optimizers_of(std::size_t replica) const {
     const auto first =
         optimizers_.begin() + static_cast<std::ptrdiff_t>(replica * setup_->stages());
@@ -273,16 +359,18 @@ class Casting {
   std::shared_ptr<HostCalls> host_;
   std::shared_ptr<PipelinePulse> pulse_;
   std::shared_ptr<const UpdateRules> rules_;
+  std::vector<LinkHandle> links_;  // These lead to the other processes, by their numbers.
   SupervisorHandle supervisor_;
   StepHandle step_;
   FeedHandle feed_;
   GateHandle gate_;
   HostStoreHandle host_store_;
-  // The arenas are in the order of replicas, and then of stages.
+  // The arenas are in the order of replicas, and then of stages. Those of other processes are null.
   std::vector<std::shared_ptr<Arena>> arenas_;
-  // The updates are in the order of the arenas; there are none in inference.
+  // The updates are in the order of the arenas. They are null in inference.
   std::vector<std::shared_ptr<WeightUpdate>> updates_;
-  // This has the sums of each stage; it is empty if there is only one replica.
+  // This has the sums of each stage, or null for one of another process. It is empty if there is
+  // only one replica.
   std::vector<std::shared_ptr<const ReducedSums>> reduced_;
   std::map<std::int32_t, std::shared_ptr<std::byte>> scratch_;  // The keys are the numbers of IPUs.
   std::map<std::int32_t, std::int64_t> scratch_bytes_;          // The keys are the numbers of IPUs.
@@ -294,7 +382,9 @@ class Casting {
   // The stages are in the order of replicas, and then of stages.
   std::vector<std::vector<StageHandle>> stages_;
   std::vector<OptimizerHandle> optimizers_;  // The optimizers are in the order of `arenas_`.
-  std::vector<ReducerHandle> reducers_;      // There is one reducer for each stage.
+  // This has the reducer of each stage, or null for one of another process. It is empty if there is
+  // only one replica.
+  std::vector<ReducerHandle> reducers_;
   PipelineCast cast_;
 };
 
@@ -302,8 +392,10 @@ class Casting {
 
 PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
                             std::shared_ptr<HostCalls> host,
-                            std::shared_ptr<const UpdateRules> rules) {
-  return Casting(system, std::move(setup), std::move(host), std::move(rules)).run();
+                            std::shared_ptr<const UpdateRules> rules,
+                            std::vector<LinkHandle> links) {
+  return Casting(system, std::move(setup), std::move(host), std::move(rules), std::move(links))
+      .run();
 }
 
 void find_out_why_nothing_moves(const PipelineSetup& setup, PipelinePulse& pulse,

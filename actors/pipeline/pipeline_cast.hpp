@@ -1,5 +1,7 @@
-// A PipelineCast has the actors of one running model, spawned and introduced to each other. It also
-// has every stage's memory and report, which outlive the actors.
+// A PipelineCast has the actors of one running model that are in this process, spawned and
+// introduced to each other, and a proxy for each actor of another process that they exchange
+// messages with. It also has the memory and the report of each stage of this process, which outlive
+// the actors.
 #pragma once
 
 #include "actors/execution/output_collector.hpp"
@@ -7,6 +9,7 @@
 #include "actors/host/host_calls.hpp"
 #include "actors/messages/local_messages.hpp"
 #include "actors/pipeline/living_actors.hpp"
+#include "actors/remote/residents.hpp"
 #include "actors/system/actor_system.hpp"
 #include "actors/update/stage_memory.hpp"
 
@@ -19,28 +22,36 @@ struct Child {
 };
 
 struct PipelineCast {
-  StepHandle step = {};
-  SupervisorHandle supervisor = {};
-  /// These are all actors except the supervisor, in the order in which they are ended: the actor
-  /// that was spawned last comes first.
+  StepHandle step = {};              ///< If this is not the host's process, it is a proxy.
+  SupervisorHandle supervisor = {};  ///< If this is not the host's process, it is a proxy.
+  /// These are all actors and proxies except a supervisor, in the order in which they are ended:
+  /// the actor that was spawned last comes first.
   std::vector<Child> others = {};
+  Residents residents = {};  ///< Messages from other processes are delivered to these.
   /// This counts the actors that have not ended, including the supervisor.
   std::shared_ptr<LivingActors> living = {};
-  /// This collects what a call returns. The step actor owns it during a call.
+  /// This collects what a call returns. The step actor owns it during a call. It is null except in
+  /// the host's process.
   std::shared_ptr<OutputCollector> results = {};
   /// This is the memory of each stage, replica by replica. The stages' actors own it during a call.
+  /// A stage of another process has none here.
   std::vector<StageMemory> memory = {};
   /// These are the boards on which the stages note what they have done, in the order of `memory`.
+  /// The board of a stage of another process is null.
   std::vector<std::shared_ptr<StatusBoard>> statuses = {};
 };
 
-/// Spawns the actors of a pipeline. Before the first call reaches an actor, the actor knows its
-/// neighbors and those members of `host` that it needs. If an actor cannot be spawned, those that
-/// have been spawned are told to end.
-/// @throws Error out_of_memory if the system does not allow enough threads; std::bad_alloc.
+/// Spawns the actors of a pipeline that are in this process. Before the first call reaches an
+/// actor, the actor knows its neighbors and those members of `host` that it needs. If an actor
+/// cannot be spawned, those that have been spawned are told to end. `links[p]` leads to process
+/// number p; it is null for this process, and the list may end before processes that have no
+/// stages.
+/// @throws Error out_of_memory if the system does not allow enough threads; internal if a link is
+/// missing; std::bad_alloc.
 PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
                             std::shared_ptr<HostCalls> host,
-                            std::shared_ptr<const UpdateRules> rules);
+                            std::shared_ptr<const UpdateRules> rules,
+                            std::vector<LinkHandle> links = {});
 
 /// Serves as the host's watchdog: asks the supervisor to find out why nothing has moved for
 /// `quiet_seconds`, in which `pulse` has stayed at `beats`. If there is no memory for the question

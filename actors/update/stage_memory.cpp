@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include "actors/update/whole_state.hpp"
@@ -16,33 +17,45 @@ bool agrees(const WeightUpdate& update, const WeightUpdate& first) {
   return update.whole() && update.updates() == first.updates();
 }
 
-/// Returns the first of `stages` whose weights are in the middle of an update, or have had other
-/// updates than those of the first stage, or the end if there is none.
-auto find_disagreement(std::span<const StageMemory> stages) {
-  return std::ranges::find_if(stages, [&](const StageMemory& stage) {
-    return stage.update && !agrees(*stage.update, *stages[0].update);
-  });
+/// A Disagreement is between two stages, or in one stage that is in the middle of an update, where
+/// both members are the same.
+struct Disagreement {
+  std::size_t first = 0;
+  std::size_t second = 0;
+};
+
+/// Returns nothing if the weights of all `stages` that are in this process have had the same
+/// updates, and none is in the middle of one.
+std::optional<Disagreement> find_disagreement(std::span<const StageMemory> stages) {
+  std::optional<std::size_t> first;
+  for (std::size_t at = 0; at < stages.size(); ++at) {
+    if (!stages[at].update) continue;
+    if (!first) first = at;
+    if (!agrees(*stages[at].update, *stages[*first].update)) return Disagreement{*first, at};
+  }
+  return {};
 }
 
 /// Checks that the stages of all replicas have done the same updates. There are `count` stages in
 /// each replica.
 void expect_agreement(std::span<const StageMemory> stages, std::size_t count) {
   const auto found = find_disagreement(stages);
-  if (found == stages.end()) return;
-  const auto at = static_cast<std::size_t>(found - stages.begin());
-  const std::string other = at == 0 ? ""
-                                    : " and stage " + std::to_string(at % count) + " of replica " +
-                                          std::to_string(at / count);
-  throw Error(Errc::closed,
-              "the weights cannot be read: the failure came in the middle of an update, which "
-              "stage 0 of replica 0" +
-                  other + (at == 0 ? " had not finished" : " had not both finished"));
+  if (!found) return;
+  const auto name = [&](std::size_t at) {
+    return "stage " + std::to_string(at % count) + " of replica " + std::to_string(at / count);
+  };
+  const bool alone = found->first == found->second;
+  throw Error(
+      Errc::closed,
+      "the weights cannot be read: the failure came in the middle of an update, which " +
+          name(found->first) +
+          (alone ? " had not finished" : " and " + name(found->second) + " had not both finished"));
 }
 
 }  // namespace
 
 bool have_same_updates(std::span<const StageMemory> stages) {
-  return find_disagreement(stages) == stages.end();
+  return !find_disagreement(stages);
 }
 
 std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages,
@@ -51,6 +64,7 @@ std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const Stag
   expect_agreement(stages, count);
   std::vector<Tensor> variables(plan.variables.size());
   for (const StageMemory& stage : stages.subspan(replica * count, count)) {
+    if (!stage.arena) continue;
     const auto& held = stage.arena->stage().variables;
     for (std::size_t k = 0; k < held.size(); ++k)
       if (held[k].owner == graph::none)
@@ -61,6 +75,7 @@ std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const Stag
 
 void write_variables(std::span<const StageMemory> stages, std::span<const Tensor> values) {
   for (const StageMemory& stage : stages) {
+    if (!stage.arena) continue;
     const auto& held = stage.arena->stage().variables;
     for (std::size_t k = 0; k < held.size(); ++k)
       stage.arena->write_variable(k, values[static_cast<std::size_t>(held[k].variable)]);
@@ -69,6 +84,7 @@ void write_variables(std::span<const StageMemory> stages, std::span<const Tensor
 
 void write_buffers(std::span<const StageMemory> stages, std::span<const Tensor> values) {
   for (const StageMemory& stage : stages) {
+    if (!stage.arena) continue;
     const auto& held = stage.arena->stage().variables;
     for (std::size_t k = 0; k < held.size(); ++k)
       if (held[k].home.space == graph::Space::buffers)

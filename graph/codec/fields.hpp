@@ -33,6 +33,7 @@ template <>
 inline constexpr Transfer last_of<Transfer> = Transfer::store;
 template <>
 inline constexpr Option last_of<Option> = Option::least_sharded_optimizer_state;
+static_assert(static_cast<int>(last_of<Option>) + 1 == options);
 
 void fields(auto& archive, Either<TensorType> auto& type) {
   auto& [dtype, shape] = type;

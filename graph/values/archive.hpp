@@ -1,7 +1,7 @@
-// An archive writes plain data as bytes, or reads plain data from such bytes. The fields of each
-// type are listed once, in a function `fields`, which serves both directions. Numbers have the same
-// bytes in an archive as in this machine's memory, so that only a machine of the same kind can read
-// them.
+// An archive writes plain data as bytes, or reads plain data from such bytes. The fields of a type
+// are listed once, in a function `fields`, which serves both directions. An aggregate without such
+// a function has its members as fields. Numbers have the same bytes in an archive as in this
+// machine's memory, so that only a machine of the same kind can read them.
 #pragma once
 
 #include <concepts>
@@ -10,11 +10,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "graph/values/members.hpp"
 #include "graph/values/memory.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -41,6 +43,14 @@ inline constexpr DType last_of<DType> = DType::boolean;
 /// The concept accepts `Structure` and `const Structure`. Only a Writer takes a constant structure.
 template <class T, class Structure>
 concept Either = std::same_as<std::remove_const_t<T>, Structure>;
+
+/// Calls `archive` with the fields of `structure`.
+void each_field(auto& archive, auto& structure) {
+  if constexpr (requires { fields(archive, structure); })
+    fields(archive, structure);
+  else
+    std::apply(archive, members::all(structure));
+}
 
 class Writer {
  public:
@@ -86,7 +96,7 @@ class Writer {
     (*this)(tensor.dtype(), tensor.shape());
     raw(tensor.raw(), tensor.bytes());
   }
-  void item(const auto& structure) { fields(*this, structure); }
+  void item(const auto& structure) { each_field(*this, structure); }
 
   std::string bytes_;
 };
@@ -189,7 +199,7 @@ class Reader {
       fail("a tensor of truth values");
     tensor = Tensor::wrap(dtype, shape, std::move(block));
   }
-  void item(auto& structure) { fields(*this, structure); }
+  void item(auto& structure) { each_field(*this, structure); }
 
   std::string_view bytes_;
 };

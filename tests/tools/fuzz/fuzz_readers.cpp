@@ -6,7 +6,7 @@
 // where --seconds is the time for each reader. scripts/fuzz makes a long run under the sanitizers.
 // A defect is printed with the options that repeat its draw. The readers are weights,
 // weights_header, checkpoint, checkpoint_files, json_value, options_json, optimizer_json,
-// loader_json, plan_codec, plan_cache, onnx and onnx_tensor.
+// loader_json, plan_codec, plan_cache, envelope, onnx and onnx_tensor.
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -32,6 +32,7 @@
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/fuzz/bounded_reader.hpp"
 #include "tests/tools/fuzz/checkpoint_files.hpp"
+#include "tests/tools/fuzz/fuzzed_envelope.hpp"
 #include "tests/tools/fuzz/hostile_onnx.hpp"
 
 namespace penstock::testing {
@@ -268,6 +269,7 @@ std::vector<FuzzedReader> fuzzed_readers() {
                .read = [](const std::string& bytes) { graph::decode(bytes); }},
               64),
       bounded(plan_cache(), 64),
+      bounded(fuzzed_envelope(), 64),
       bounded(onnx(), 64, bytes_of_constants),
       bounded(onnx_tensor_file(), 64),
   };
