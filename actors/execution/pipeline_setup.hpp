@@ -84,6 +84,11 @@ struct PipelineSetup {
   std::shared_ptr<RunConstants> constants = {};
 
   std::size_t stages() const { return plan->stages.size(); }
+  /// Returns whether there is a stage number `stage` of a replica number `replica`.
+  bool has_stage(std::int32_t replica, std::int32_t stage) const {
+    return replica >= 0 && replica < replicas && stage >= 0 &&
+           static_cast<std::size_t>(stage) < stages();
+  }
   /// Returns whether stage number `stage` is in the process of the actors.
   bool is_here(std::size_t stage) const noexcept { return division.process_of(stage) == process; }
   /// Returns whether the actors are in the process of the host.

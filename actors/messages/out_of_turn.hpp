@@ -22,9 +22,7 @@ inline Error out_of_turn(const std::string& message, const std::string& state) {
 /// `name` says that it is from. @throws Error internal
 inline void expect_stage(const PipelineSetup& setup, std::int32_t replica, std::int32_t stage,
                          const char* name) {
-  if (replica >= 0 && replica < setup.replicas && stage >= 0 &&
-      static_cast<std::size_t>(stage) < setup.stages())
-    return;
+  if (setup.has_stage(replica, stage)) return;
   throw Error(Errc::internal, "the message " + std::string(name) + " is from stage " +
                                   std::to_string(stage) + " of replica " + std::to_string(replica) +
                                   ", which the pipeline does not have");

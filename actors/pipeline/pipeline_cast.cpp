@@ -89,7 +89,7 @@ class Casting {
     if (setup_->plan->training) spawn_updaters();
     spawn_host_store();
     introduce();
-    list_residents();
+    if (!links_.empty()) list_residents();
     std::ranges::reverse(cast_.others);
   }
 
@@ -128,26 +128,21 @@ class Casting {
   void make_memory() {
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
       for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
-        if (!setup_->is_here(stage)) {
-          arenas_.emplace_back();
-          updates_.emplace_back();
-          continue;
-        }
+        auto& arena = arenas_.emplace_back();
+        auto& update = updates_.emplace_back();
+        if (!setup_->is_here(stage)) continue;
         auto& bytes = scratch_bytes_[setup_->ipu(replica, stage)];
         bytes = std::max(bytes, setup_->plan->stages[stage].scratch_bytes);
         auto& room_bytes = room_bytes_[setup_->ipu(replica, stage)][static_cast<std::size_t>(
             graph::room_of(setup_->plan->phases, static_cast<std::int32_t>(stage)))];
         room_bytes = std::max(room_bytes, setup_->plan->stages[stage].host_parameter_bytes);
         const Arena* const first = replica > 0 ? arenas_[stage].get() : nullptr;
-        arenas_.push_back(
-            std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches(), first));
-        if (setup_->profile) arenas_.back()->time_programs();
-        updates_.emplace_back();
+        arena = std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches(), first);
+        if (setup_->profile) arena->time_programs();
         if (!setup_->plan->training) continue;
-        updates_.back() =
-            std::make_shared<WeightUpdate>(setup_, stage, arenas_.back(), rules_, replica);
-        updates_.back()->set_state(updates_.back()->new_state());
-        bytes = std::max(bytes, updates_.back()->staging_bytes());
+        update = std::make_shared<WeightUpdate>(setup_, stage, arena, rules_, replica);
+        update->set_state(update->new_state());
+        bytes = std::max(bytes, update->staging_bytes());
       }
     for (const auto& [ipu, bytes] : scratch_bytes_)
       if (bytes > 0) scratch_[ipu] = allocate_block(static_cast<std::size_t>(bytes));
@@ -268,15 +263,14 @@ class Casting {
   }
 
   void spawn_host_store() {
-    const auto keeps = [](const graph::StagePlan& stage) {
-      return stage.host_parameter_bytes > 0 || stage.host_accumulator_bytes > 0 ||
-             stage.host_stash_bytes > 0;
+    const auto keeps_state = [](const auto& update) { return update && update->uses_host_store(); };
+    const auto keeps_tensors = [](const auto& arena) {
+      return arena && (arena->stage().host_parameter_bytes > 0 ||
+                       arena->stage().host_accumulator_bytes > 0 ||
+                       arena->stage().host_stash_bytes > 0);
     };
-    bool used = std::ranges::any_of(
-        updates_, [](const auto& update) { return update && update->uses_host_store(); });
-    for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
-      used = used || (setup_->is_here(stage) && keeps(setup_->plan->stages[stage]));
-    if (used) host_store_ = spawn("host store", RunsOn::workers, host_store_actor, setup_);
+    if (std::ranges::any_of(updates_, keeps_state) || std::ranges::any_of(arenas_, keeps_tensors))
+      host_store_ = spawn("host store", RunsOn::workers, host_store_actor, setup_);
   }
 
   std::array<WeightRoom, graph::rooms> rooms_of(std::int32_t ipu) const {

@@ -27,7 +27,8 @@ struct PipelineCast {
   /// These are all actors and proxies except a supervisor, in the order in which they are ended:
   /// the actor that was spawned last comes first.
   std::vector<Child> others = {};
-  Residents residents = {};  ///< Messages from other processes are delivered to these.
+  /// Messages from other processes are delivered to these. If there are no links, there are none.
+  Residents residents = {};
   /// This counts the actors that have not ended, including the supervisor.
   std::shared_ptr<LivingActors> living = {};
   /// This collects what a call returns. The step actor owns it during a call. It is null except in

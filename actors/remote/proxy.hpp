@@ -25,7 +25,7 @@ template <class... Signatures>
 struct Proxy<caf::typed_actor<Signatures...>> {
   using Handle = caf::typed_actor<Signatures...>;
 
-  /// Is the behavior of a proxy of the actor that has the address `to`, to which `link` leads.
+  /// Returns the behavior of a proxy of the actor at `to`, to whose process `link` leads.
   static typename Handle::behavior_type run(typename Handle::pointer self, const Address& to,
                                             const LinkHandle& link) {
     return {[=](typename MessageOf<Signatures>::type& message) {

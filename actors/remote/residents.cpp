@@ -46,9 +46,9 @@ struct Sender {
   /// Returns the process of stage number `stage` of replica number `replica`, or `nowhere` if the
   /// pipeline does not have that stage.
   std::int32_t process_of(std::int32_t replica, std::int32_t stage) const {
-    const bool there = replica >= 0 && replica < setup.replicas && stage >= 0 &&
-                       static_cast<std::size_t>(stage) < setup.stages();
-    return there ? setup.division.process_of(static_cast<std::size_t>(stage)) : nowhere;
+    return setup.has_stage(replica, stage)
+               ? setup.division.process_of(static_cast<std::size_t>(stage))
+               : nowhere;
   }
 
   std::int32_t operator()(const EdgeTensor& message) const {
@@ -57,16 +57,13 @@ struct Sender {
     const graph::Edge& edge = edges[static_cast<std::size_t>(message.edge)];
     return edge.from == graph::host ? host_process : process_of(to.replica, edge.from);
   }
-  std::int32_t operator()(const StageOutputs& message) const {
-    return process_of(message.replica, message.stage);
-  }
-  std::int32_t operator()(const UpdateApplied& message) const {
-    return process_of(message.replica, message.stage);
-  }
-  std::int32_t operator()(const GradientsReady& message) const {
-    return process_of(message.replica, message.stage);
-  }
-  std::int32_t operator()(const RoundDone& message) const {
+  /// Messages with these members say which stage they are from.
+  template <class Message>
+    requires requires(const Message& message) {
+      message.replica;
+      message.stage;
+    }
+  std::int32_t operator()(const Message& message) const {
     return process_of(message.replica, message.stage);
   }
   std::int32_t operator()(const Credit& message) const { return process_of(message.replica, 0); }

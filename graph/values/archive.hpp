@@ -18,7 +18,6 @@
 
 #include "graph/values/members.hpp"
 #include "graph/values/memory.hpp"
-#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/shape.hpp"
 #include "penstock/tensor.hpp"
@@ -64,8 +63,11 @@ class Writer {
   void raw(const void* data, std::size_t size) {
     bytes_.append(static_cast<const char*>(data), size);
   }
-  void item(const Number auto& number) { raw(&number, sizeof number); }
-  void item(const Enumeration auto& enumerator) { raw(&enumerator, sizeof enumerator); }
+  template <class T>
+    requires(Number<T> || Enumeration<T>)
+  void item(const T& scalar) {
+    raw(&scalar, sizeof scalar);
+  }
   void item(const std::string& text) {
     item(text.size());
     raw(text.data(), text.size());

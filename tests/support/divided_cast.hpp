@@ -13,8 +13,8 @@
 
 namespace penstock::testing {
 
-/// Is called with the bytes of each message that process number `from` has sent to process number
-/// `to`, before they are read, and may change them.
+/// An OnTheWay is called with the bytes of each message that process number `from` has sent to
+/// process number `to`, before they are read, and may change them.
 using OnTheWay = std::function<void(std::int32_t from, std::int32_t to, std::string& bytes)>;
 
 class DividedCast : public SmallNetwork {
