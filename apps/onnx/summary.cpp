@@ -22,13 +22,24 @@ std::string text_of(const penstock::OnnxTensorInfo& tensor) {
   return text + ']';
 }
 
-/// Prints the metadata of a file, of each text no more than its beginning.
-void print_metadata(const std::map<std::string, std::string>& metadata) {
+/// Returns a text as a terminal may show it. Of a long one, it returns the beginning, which ends
+/// with a whole character of UTF-8.
+std::string beginning_of(const std::string& text) {
   constexpr std::size_t most_bytes = 200;
+  const std::string shown = penstock::terminal_text(text);
+  if (shown.size() <= most_bytes) return shown;
+  const auto continues_a_character = [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+  };
+  std::size_t end = most_bytes;
+  while (continues_a_character(shown[end])) --end;
+  return shown.substr(0, end) + "...";
+}
+
+/// Prints the metadata of a file, of each name and text no more than its beginning.
+void print_metadata(const std::map<std::string, std::string>& metadata) {
   for (const auto& [name, text] : metadata)
-    std::cout << "metadata " << penstock::terminal_text(name) << ' '
-              << penstock::terminal_text(text.substr(0, most_bytes))
-              << (text.size() > most_bytes ? "..." : "") << '\n';
+    std::cout << "metadata " << beginning_of(name) << ' ' << beginning_of(text) << '\n';
 }
 
 void print_tensors(const char* kind, const std::vector<penstock::OnnxTensorInfo>& tensors) {

@@ -1,6 +1,7 @@
 #include "apps/trainer/onnx_network.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -158,6 +159,15 @@ bool is_f32(double number) {
   return rounded == 0 ? number == 0 : std::isnormal(rounded);
 }
 
+/// Returns whether a normalization makes finite numbers of all pixels, of which the darkest is 0
+/// and the brightest 1 before.
+bool is_finite(const penstock::Normalization& normalization) {
+  return std::ranges::all_of(std::array{0.0f, 1.0f}, [&](float pixel) {
+    return std::isfinite((pixel - static_cast<float>(normalization.mean)) /
+                         static_cast<float>(normalization.std));
+  });
+}
+
 /// Returns how the pixels for the network of a file are normalized.
 penstock::Normalization normalization_of(const penstock::OnnxSummary& summary,
                                          std::int64_t channels) {
@@ -172,7 +182,12 @@ penstock::Normalization normalization_of(const penstock::OnnxSummary& summary,
     refuse_file(std::string("metadata ") + mean_key + " and " + std_key +
                 ": expected numbers of f32, the second one above 0, got " + shortest_text(*mean) +
                 " and " + shortest_text(*std));
-  return {.mean = *mean, .std = *std};
+  const penstock::Normalization normalization{.mean = *mean, .std = *std};
+  if (!is_finite(normalization))
+    refuse_file(std::string("metadata ") + mean_key + " and " + std_key +
+                ": expected numbers that make finite f32 of pixels, got " + shortest_text(*mean) +
+                " and " + shortest_text(*std));
+  return normalization;
 }
 
 /// Makes the network of a model of the file at `path`. An error begins with the path.

@@ -45,18 +45,25 @@ Run::Run(const TrainerOptions& options, const std::optional<OnnxNetwork>& import
   for (const std::string& note : task_.notes) print_note(note);
   for (const std::string& note : idle_options(options_)) print_note(note);
   note_dropped(training_loader_, task_);
-  if (checkpoints_.checkpoint()) {
-    note_other_steps(*checkpoints_.checkpoint(), training_options_, task_.train->size());
-    note_more_updates(checkpoints_.checkpoint()->updates - first_update_,
-                      options_.training.max_updates);
-  }
+  if (checkpoints_.checkpoint()) note_continuation(*checkpoints_.checkpoint());
   note_report(training_.compile_report());
   note_more(inference_.compile_report(), training_.compile_report());
 }
 
+/// Prints notes on how a run that goes on from `checkpoint` differs from the run that saved it.
+void Run::note_continuation(const penstock::Checkpoint& checkpoint) const {
+  const std::uint64_t done = checkpoint.updates - first_update_;
+  note_more_updates(done, options_.training.max_updates);
+  if (done < static_cast<std::uint64_t>(updates()))
+    note_other_steps(checkpoint, training_options_, task_.train->size());
+}
+
+std::int64_t Run::updates() const {
+  return run_updates(options_.training, training_loader_, training_options_);
+}
+
 penstock::Optimizer Run::optimizer() const {
-  const std::int64_t updates = run_updates(options_.training, training_loader_, training_options_);
-  return scheduled_optimizer(options_, task_, static_cast<std::int64_t>(first_update_) + updates);
+  return scheduled_optimizer(options_, task_, static_cast<std::int64_t>(first_update_) + updates());
 }
 
 // A run that goes on may be longer than it was meant to be, which moves the end of its schedule.
@@ -80,10 +87,8 @@ void Run::go_on_from(const std::string& optimizer_state) {
   of_option("--init-optimizer-state", [&] { training_.load_optimizer_state(optimizer_state); });
   first_update_ = training_.updates();
   const auto seen = static_cast<std::int64_t>(first_update_);
-  const std::int64_t updates_of_run =
-      run_updates(options_.training, training_loader_, training_options_);
   training_.set_optimizer(optimizer());
-  const std::string moved = moved_cosine(options_.learning_rate, seen, seen + updates_of_run);
+  const std::string moved = moved_cosine(options_.learning_rate, seen, seen + updates());
   if (!moved.empty()) print_note(moved);
 
   const std::int64_t per_epoch = training_loader_.batches() * training_options_.device_iterations;

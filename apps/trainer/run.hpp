@@ -42,6 +42,9 @@ class Run {
   /// Does what the other constructor does, with the network of --onnx, if there is one.
   Run(const TrainerOptions& options, const std::optional<OnnxNetwork>& imported);
   void go_on_from(const std::string& optimizer_state);
+  void note_continuation(const penstock::Checkpoint& checkpoint) const;
+  /// Returns how many updates the run has in all, those before it went on included.
+  std::int64_t updates() const;
   /// Returns the optimizer of a run that began after `first_update_` updates.
   penstock::Optimizer optimizer() const;
   /// Returns a callback that keeps the state of the run in each checkpoint.

@@ -93,7 +93,7 @@ bool take_same_samples(const penstock::Checkpoint& checkpoint, std::int64_t now,
 void note_other_steps(const penstock::Checkpoint& checkpoint, const penstock::Options& options,
                       std::int64_t samples) {
   const std::string result =
-      ", and the weights become others than those of a run that was never stopped";
+      ", and the weights may become others than those of a run that was never stopped";
   const penstock::Options saved = penstock::options_from_json(checkpoint.options);
   const int before = saved.topology.replication_factor, now = options.topology.replication_factor;
   const std::int64_t step = options.samples_per_step();

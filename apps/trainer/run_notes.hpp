@@ -32,7 +32,7 @@ void note_more(const penstock::CompileReport& inference, const penstock::Compile
 /// Prints where the time of the training went, and what would make it faster.
 void print_profile(const penstock::Profile& profile);
 /// Says that a run that goes on from `checkpoint` with `options`, on data of `samples` samples, has
-/// other steps than before, if its weights therefore become others than those of a run that was
+/// other steps than before, if its weights may therefore become others than those of a run that was
 /// never stopped.
 void note_other_steps(const penstock::Checkpoint& checkpoint, const penstock::Options& options,
                       std::int64_t samples);

@@ -65,7 +65,7 @@ class PackedReader {
   PackedReader& operator=(const PackedReader&) = delete;
 
   /// Reads up to `bytes.size()` bytes, fewer only at the end, and returns how many.
-  /// @throws Error corrupt_file.
+  /// @throws Error corrupt_file; io_error; std::bad_alloc.
   std::size_t read(std::span<std::byte> bytes) {
     stream_.next_out = reinterpret_cast<Bytef*>(bytes.data());
     stream_.avail_out = static_cast<uInt>(bytes.size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/onnx/folding/places.hpp"
 
@@ -65,9 +66,11 @@ std::optional<Placement> placement_in(const ProbedDims& to, std::size_t axis, st
 
 }  // namespace
 
-// There are as many places in front of the samples in both row-major tensors. An axis that begins
-// with the samples is better than one that has other places in front of them: if there is one
-// sample, each axis could have it.
+// There are as many places in front of the samples in both row-major tensors. If there is one
+// sample, several axes can have it. The better one is then not the last axis together with
+// elements of the sample, because those are features, along which networks compute: [T,1,H,D] of
+// an attention with H heads becomes [T·1,H·D], and not [T,1·H·D]. If that leaves several axes, the
+// better one begins with the samples: [T,1,H·D] becomes [T,1·H,D].
 Placement reshaped_placement(const Placement& placement, const ProbedDims& from,
                              const ProbedDims& to,
                              const std::array<std::int64_t, probes>& samples) {
@@ -78,14 +81,19 @@ Placement reshaped_placement(const Placement& placement, const ProbedDims& from,
     return placement;
   }
   const std::int64_t before = product(from[0], 0, placement.axis) * placement.outer;
-  for (const bool begins : {true, false}) {
-    std::int64_t so_far = 1;
-    for (std::size_t axis = 0; axis < to[0].size() && so_far > 0; so_far *= to[0][axis++]) {
-      if (before % so_far != 0 || (before == so_far) != begins) continue;
-      if (const auto found = placement_in(to, axis, before / so_far, samples)) return *found;
-    }
+  const auto faults = [&](const Placement& found) {
+    const bool is_among_features = found.axis + 1 == to[0].size() && found.inner != 1;
+    return std::pair(is_among_features, found.outer != 1);
+  };
+  std::optional<Placement> best;
+  std::int64_t so_far = 1;
+  for (std::size_t axis = 0; axis < to[0].size() && so_far > 0; so_far *= to[0][axis++]) {
+    if (before % so_far != 0) continue;
+    const auto found = placement_in(to, axis, before / so_far, samples);
+    if (found && (!best || faults(*found) < faults(*best))) best = found;
   }
-  throw MixedSamples{"a new shape puts parts of samples into an axis"};
+  if (!best) throw MixedSamples{"a new shape puts parts of samples into an axis"};
+  return *best;
 }
 
 Tensor rows_of_a_sample(const Tensor& tensor, const Placement& placement) {

@@ -173,7 +173,9 @@ Results concat(NodeImport& n) {
     Imported& x = n.input(i);
     n.expect(n.rank(i) == n.rank(0), "expected inputs of as many axes");
     if (is_left_out(n, i, axis)) continue;
-    is_float = is_float || x.is_known() || n.network.type(x.value).dtype == DType::f32;
+    const bool gets_samples = placement && !x.placement;  // with_samples() makes floats.
+    is_float =
+        is_float || gets_samples || x.is_known() || n.network.type(x.value).dtype == DType::f32;
   }
   for (std::size_t i = 0; i < n.input_count(); ++i) {
     Imported& x = n.input(i);

@@ -6,20 +6,25 @@
 #include <string>
 #include <vector>
 
-#include "penstock/tensor.hpp"
+#include "penstock/penstock.hpp"
 #include "tests/support/onnx_bytes.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace penstock::testing {
 namespace {
 
-/// Returns what is printed about the file.
+/// Returns what is printed about the file at `path`.
+std::string summary_of(const std::string& path) {
+  ::testing::internal::CaptureStdout();
+  onnx_tool::print_summary(path);
+  return ::testing::internal::GetCapturedStdout();
+}
+
 std::string summary_of(const OnnxBytes& bytes) {
   const TemporaryDirectory directory;
-  write_file(directory / "model.onnx", bytes.file());
-  ::testing::internal::CaptureStdout();
-  onnx_tool::print_summary((directory / "model.onnx").string());
-  return ::testing::internal::GetCapturedStdout();
+  const std::string path = (directory / "model.onnx").string();
+  write_file(path, bytes.file());
+  return summary_of(path);
 }
 
 /// Returns a network of a linear layer and a relu.
@@ -41,6 +46,22 @@ TEST(OnnxSummaryText, HasALinePerLayerAndTotals) {
   EXPECT_NE(text.find("\nact (relu)         [batch,3]  0           "), std::string::npos) << text;
   EXPECT_NE(text.find("\ntotal of 2 layers             6           100.0\n"), std::string::npos)
       << text;
+}
+
+TEST(OnnxSummaryText, ShortensMetadataBetweenCharacters) {
+  // Each of these characters has two bytes. The text has one byte more.
+  std::string many, more = "x";
+  for (int i = 0; i < 101; ++i) many += "\u00e9", more += "\u00e9";
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "model.onnx").string();
+  Model model;
+  model.output("y", model.relu(model.input("x", {2})));
+  model.save_onnx(path, {.metadata = {{many, more}, {"short", many.substr(2)}}});
+  const std::string text = summary_of(path);
+  EXPECT_NE(text.find("metadata " + many.substr(2) + "... " + more.substr(0, 199) + "...\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("metadata short " + many.substr(2) + '\n'), std::string::npos) << text;
 }
 
 TEST(OnnxSummaryText, CountsTheRefusedNodesOfAFileThatCannotBeImported) {

@@ -173,8 +173,8 @@ class Checkpoints(unittest.TestCase):
 
     def test_another_number_of_replicas_is_noted(self):
         self.run_to_its_end(*SHORT, *self.checkpoints())
-        self.assertNotIn('--replication-factor was',
-                         self.run_to_its_end(*IMAGES, *self.checkpoints('--resume')))
+        longer = [*ENDLESS, '--max-updates', '600', *self.checkpoints('--resume')]
+        self.assertNotIn('--replication-factor was', self.run_to_its_end(*longer))
         one = list(IMAGES)
         one[one.index('--replication-factor') + 1] = '1'
         self.assertIn('--replication-factor was 2 and is 1: ',
@@ -200,9 +200,12 @@ class Checkpoints(unittest.TestCase):
 
     def test_fewer_updates_than_those_that_are_done_are_noted(self):
         self.run_to_its_end(*SHORT, *self.checkpoints())
-        fewer = [*ENDLESS, '--max-updates', '100', *self.checkpoints('--resume')]
+        fewer = [*ENDLESS, '--max-updates', '1', *self.checkpoints('--resume')]
+        notes = self.run_to_its_end(*fewer)
         self.assertIn('--resume: the run has done 300 weight updates, more than --max-updates '
-                      '100; it trains no further', self.run_to_its_end(*fewer))
+                      '1; it trains no further', notes)
+        # Steps that are not taken leave no samples out.
+        self.assertNotIn('a step had', notes)
 
     def test_a_run_whose_last_step_is_cut_goes_on_from_before_it(self):
         cut = [*ENDLESS, '--max-updates', '7']

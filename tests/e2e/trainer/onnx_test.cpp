@@ -255,7 +255,10 @@ TEST_F(TrainerOnnxRefusal, SaysWhatIsWrongWithHowPixelsAreNormalized) {
         {{{mean, "0"}, {std, "0"}}, both},
         {{{mean, "0"}, {std, "-1"}}, both},
         {{{mean, "0"}, {std, "1e-50"}}, both},
-        {{{mean, "1e39"}, {std, "1"}}, both}}) {
+        {{{mean, "1e39"}, {std, "1"}}, both},
+        {{{mean, "-3e38"}, {std, "1e-37"}},
+         "expected numbers that make finite f32 of pixels, got -3e+38 and 1e-37"},
+        {{{mean, "0"}, {std, "1e-38"}}, both}}) {
     const std::string err = refused(metadata);
     EXPECT_NE(err.find(text), std::string::npos) << text << " is missing in " << err;
   }

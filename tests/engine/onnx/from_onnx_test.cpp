@@ -285,6 +285,34 @@ TEST(FromOnnx, TakesAnyNumberOfSamplesOfAFileOfAFixedOne) {
   EXPECT_TRUE(same_bits(y.rows(4, 5), outputs(model, x.rows(4, 5))));
 }
 
+/// Returns an attention of two heads over x [3,samples,4], without softmax, in the form in which
+/// PyTorch exports it for a fixed number of samples.
+OnnxBytes attention_of_steps(std::int64_t samples) {
+  const std::vector<std::int64_t> heads_first{1, 0, 2}, transposed{0, 2, 1};
+  OnnxBytes bytes;
+  bytes.input("x", {3, samples, 4}).output("y").initializer("w", counted({4, 4}));
+  bytes.initializer("heads", integers({3, samples * 2, 2}));
+  bytes.initializer("rows", integers({3 * samples, 4}));
+  bytes.initializer("steps", integers({3, samples, 4}));
+  bytes.node({"Reshape", {"x", "heads"}, {"h"}});
+  bytes.node({"Transpose", {"h"}, {"q"}, {{"perm", heads_first}}});
+  bytes.node({"Transpose", {"q"}, {"k"}, {{"perm", transposed}}});
+  bytes.node({"MatMul", {"q", "k"}, {"scores"}}).node({"MatMul", {"scores", "q"}, {"weighted"}});
+  bytes.node({"Transpose", {"weighted"}, {"t"}, {{"perm", heads_first}}});
+  bytes.node({"Reshape", {"t", "rows"}, {"r"}}).node({"Gemm", {"r", "w"}, {"projected"}});
+  bytes.node({"Reshape", {"projected", "steps"}, {"s"}}).node({"Add", {"s", "x"}, {"y"}});
+  return bytes;
+}
+
+TEST(FromOnnx, KeepsSamplesApartInAnAttentionThatWasExportedForAnyNumberOfThem) {
+  const Tensor x = counted({5, 3, 4}, 0.1f);
+  const OnnxOptions options{.samples = OnnxSamples::axis};
+  const Tensor y = outputs(imported(attention_of_steps(2).file(), options), x);
+  ASSERT_EQ(y.shape(), Shape({5, 3, 4}));
+  for (const std::int64_t samples : {1, 3})
+    EXPECT_TRUE(same_bits(outputs(imported(attention_of_steps(samples).file(), options), x), y));
+}
+
 TEST(FromOnnx, RepeatsTheAxesAroundThatOfTheSamples) {
   OnnxBytes bytes;
   bytes.input("x", {2, "batch", 3}).output("y").initializer("times", integers({3, 1, 2}));

@@ -153,6 +153,28 @@ TEST(RunOnnx, RepeatsIntegersForEachSample) {
     EXPECT_EQ(y.as<std::int64_t>()[static_cast<std::size_t>(i)], i + 2);
 }
 
+// The largest element of the row is known only when the model runs, because the row may be trained.
+TEST(RunOnnx, JoinsIntegersOfSamplesWithThoseThatAreTheSameForEach) {
+  for (const bool is_repeated : {false, true}) {
+    const std::int64_t samples = is_repeated ? 2 : 1;
+    OnnxBytes bytes;
+    bytes.input("x", {samples, 2}, DType::i64).output("y");
+    bytes.initializer("row", Tensor({1, 3}, {1, 5, 2})).initializer("shape", integers({2, 1}));
+    bytes.node({"ArgMax", {"row"}, {"largest"}, {{"axis", std::int64_t{1}}}});
+    if (is_repeated) bytes.node({"Expand", {"largest", "shape"}, {"all"}});
+    bytes.node(
+        {"Concat", {is_repeated ? "all" : "largest", "x"}, {"y"}, {{"axis", std::int64_t{1}}}});
+    const TemporaryDirectory directory;
+    const std::string path = (directory / "model.onnx").string();
+    write_file(path, bytes.file());
+    const Tensor y = run_onnx(path, {{"x", integers({7, 8, 9, 10}).reshaped({2, 2})}})[0].tensor;
+    ASSERT_EQ(y.dtype(), DType::i64);
+    ASSERT_EQ(y.shape(), Shape({2, 3}));
+    const std::vector<std::int64_t> expected{1, 7, 8, 1, 9, 10};
+    EXPECT_TRUE(std::ranges::equal(y.as<std::int64_t>(), expected));
+  }
+}
+
 // Only the number of samples is taken from x.
 TEST(FromOnnx, CountsSamplesByAnInputOfAnyTypeAndRank) {
   for (const DType type : {DType::f32, DType::i64, DType::u8, DType::boolean}) {
