@@ -74,8 +74,10 @@ struct OnnxExportOptions {
 /// Computes the outputs of the ONNX file at `path` for `inputs`, which are the file's inputs by
 /// name, in the file's types and shapes. If an axis of all inputs counts samples, and the operators
 /// keep them apart, there may be another number of samples than the file says. Outputs have the
-/// file's types and, but for the number of samples, its shapes. What the
-/// file says for training, such as Dropout, counts as in inference.
+/// file's types and, but for the number of samples, its shapes. A file that was exported for
+/// training computes what it says: a batch norm in its form for training takes the statistics of
+/// the inputs, and a Dropout that drops elements is refused. An InferenceModel of the model that
+/// Model::from_onnx() makes of the file computes what the trained network does.
 /// @throws Error as Model::from_onnx(); invalid_argument for an input that is missing or that the
 /// file does not have; shape_mismatch for one of another type or shape; invalid_data for a bool
 /// whose byte is neither 0 nor 1.

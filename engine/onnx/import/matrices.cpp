@@ -19,13 +19,15 @@ Results matmul(NodeImport& n) {
 
 /// Returns whether the node is a linear layer: x·weightᵀ + bias or x·weight + bias.
 bool is_linear(const NodeImport& n, double alpha, double beta) {
-  if (n.flag("transA") || alpha != 1 || n.rank(0) != 2 || n.rank(1) != 2 || n.input(1).placement)
-    return false;
+  if (n.flag("transA") || alpha != 1 || n.input(1).placement) return false;
   return !n.has(2) || (beta == 1 && !n.input(2).placement && n.rank(2) == 1 &&
                        n.dims(2)[0] == n.dims(1)[n.flag("transB") ? 0 : 1]);
 }
 
 Results gemm(NodeImport& n) {
+  n.expect(n.rank(0) == 2 && n.rank(1) == 2, "expected matrices of two axes, got " +
+                                                 std::to_string(n.rank(0)) + " and " +
+                                                 std::to_string(n.rank(1)) + " axes");
   const double alpha = n.real("alpha", 1), beta = n.real("beta", 1);
   if (is_linear(n, alpha, beta)) {
     n.network.axis_of_value(n.input(0), 1);

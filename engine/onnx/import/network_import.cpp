@@ -238,18 +238,27 @@ Value NetworkImport::without_samples(Imported& x, std::size_t rank, const Placem
   return reshaped_value(made, dims_of_row);
 }
 
-Value NetworkImport::aligned_operand(Imported& x, std::size_t rank, const Placement& placement) {
-  if (!x.placement) return without_samples(x, rank, placement);
+// If there is one sample, it may be said to be along any axis that has no other elements.
+Value NetworkImport::placed(Imported& x, std::size_t rank, const Placement& placement) {
   const std::size_t missing = rank - this->rank(x);
   Placement shifted = *x.placement;
   if (!shifted.whole) shifted.axis += missing;
-  if (shifted != placement) throw MixedSamples{"operands have their samples along different axes"};
   const Value made = value(x);
-  if (missing == 0) return made;
-  Dims to = shape(made);
+  if (shifted == placement && missing == 0) return made;
+  Dims dims = first_dims(x);
+  dims.insert(dims.begin(), missing, 1);
+  const bool is_there =
+      shifted == placement ||
+      (samples_ == std::array<std::int64_t, probes>{1, 1} && !shifted.whole && !placement.whole &&
+       dims[placement.axis] == placement.outer * placement.inner);
+  if (!is_there) throw MixedSamples{"operands have their samples along different axes"};
+  Dims to = value_dims(dims, placement);
   to[0] = 0;
-  to.insert(to.begin() + 1, missing, 1);
   return reshaped_value(made, to);
+}
+
+Value NetworkImport::aligned_operand(Imported& x, std::size_t rank, const Placement& placement) {
+  return x.placement ? placed(x, rank, placement) : without_samples(x, rank, placement);
 }
 
 NetworkImport::Aligned NetworkImport::aligned(const std::vector<Imported*>& operands,
@@ -274,11 +283,7 @@ NetworkImport::Aligned NetworkImport::aligned(const std::vector<Imported*>& oper
 // The row is added to a zero for each sample. A comparison that is false makes zeros, even of
 // numbers that are not finite; one element of each sample is enough for it.
 Value NetworkImport::with_samples(Imported& x, const Placement& placement) {
-  if (x.placement) {
-    if (*x.placement != placement)
-      throw MixedSamples{"operands have their samples along different axes"};
-    return value(x);
-  }
+  if (x.placement) return placed(x, rank(x), placement);
   if (!first_input_)
     throw Error(Errc::unsupported, "the model has no input that says how many samples there are");
   const Value row = without_samples(x, rank(x), placement);

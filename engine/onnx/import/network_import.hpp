@@ -107,8 +107,8 @@ class NetworkImport {
   /// Aligns operands, of which the last `kept` axes of each stay as they are, such as those of
   /// matrices. @throws MixedSamples if their samples are not at the same place.
   Aligned aligned(const std::vector<Imported*>& operands, std::size_t kept = 0);
-  /// Returns the value of x as one that counts samples as `placement` says, for a tensor of `rank`
-  /// axes. @throws MixedSamples if x has its samples elsewhere, or rows for a number of samples.
+  /// Returns the value of x as one that counts samples as `placement` says.
+  /// @throws MixedSamples if x has its samples elsewhere, or rows for a number of samples.
   Value with_samples(Imported& x, const Placement& placement);
 
   /// Returns which axis of the value of x is axis number `axis` of ONNX's tensor.
@@ -126,6 +126,9 @@ class NetworkImport {
   /// Counts the memory that the elements of x take as a constant of the model. Elements that the
   /// file has do not count where they become a constant for the first time.
   void count_constant(const Imported& x);
+  /// Returns the value of x, which has samples, as that of a tensor of `rank` axes that has its
+  /// samples as `placement` says. @throws MixedSamples if x has its samples elsewhere.
+  Value placed(Imported& x, std::size_t rank, const Placement& placement);
   Value aligned_operand(Imported& x, std::size_t rank, const Placement& placement);
   Value without_samples(Imported& x, std::size_t rank, const Placement& placement);
   /// Returns the value, as f32, that x repeats along axis number `axis` of ONNX's tensor, with one

@@ -193,7 +193,7 @@ Results dropout(NodeImport& n) {
   const double ratio = n.opset < 12 ? n.real("ratio", 0.5) : n.has(1) ? n.known_number(1) : 0.5;
   const bool training = n.opset >= 12 && n.has(2) && n.known_number(2) != 0;
   n.expect_supported(!training || ratio == 0 || !(n.wants(1) || n.network.is_run()),
-                     "its results are random numbers, which only training draws");
+                     "its results are random numbers, because it is in its form for training");
   Results results{n.input(0)};
   n.expect_supported(ratio == 0 || n.network.is_run() || n.input(0).placement,
                      "it drops elements of a value that does not depend on samples");

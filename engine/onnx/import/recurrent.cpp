@@ -76,11 +76,10 @@ class RecurrentNode {
     const Dims dims = n_.dims(0);
     if (!x.placement) throw MixedSamples{"its sequences do not depend on samples"};
     whole_ = x.placement->whole;
-    if (whole_ ? dims[batch] != 1 : *x.placement != Placement{.axis = batch})
-      throw MixedSamples{"its sequences have their samples along another axis"};
+    if (whole_ && dims[batch] != 1) throw MixedSamples{"it has several sequences"};
     steps_ = dims[batch_first_ ? 1 : 0];
-    sequences_ = n_.value(0);
-    if (whole_) sequences_ = n_.network.reshaped_value(sequences_, {0, steps_, dims[2]});
+    sequences_ = whole_ ? n_.network.reshaped_value(n_.value(0), {0, steps_, dims[2]})
+                        : n_.network.with_samples(x, Placement{.axis = batch});
   }
 
   /// Returns direction `direction` of the input number `i` [D,...] without its first axis, and with

@@ -173,19 +173,17 @@ Results concat(NodeImport& n) {
     Imported& x = n.input(i);
     n.expect(n.rank(i) == n.rank(0), "expected inputs of as many axes");
     if (is_left_out(n, i, axis)) continue;
-    const bool gets_samples = placement && !x.placement;  // with_samples() makes floats.
-    is_float =
-        is_float || gets_samples || x.is_known() || n.network.type(x.value).dtype == DType::f32;
+    // with_samples() makes floats.
+    is_float = is_float || x.placement != placement || x.is_known() ||
+               n.network.type(x.value).dtype == DType::f32;
   }
   for (std::size_t i = 0; i < n.input_count(); ++i) {
     Imported& x = n.input(i);
     if (is_left_out(n, i, axis)) continue;
-    if (placement && !x.placement)
+    if (x.placement != placement)
       parts.push_back(n.network.with_samples(x, *placement));
-    else if (x.placement == placement)
-      parts.push_back(is_float ? n.network.value(x) : x.value);
     else
-      throw MixedSamples{"its parts have their samples along different axes"};
+      parts.push_back(is_float ? n.network.value(x) : x.value);
   }
   n.expect_supported(!parts.empty(), "its result has no elements");
   const Value joined =

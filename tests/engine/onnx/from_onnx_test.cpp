@@ -313,6 +313,29 @@ TEST(FromOnnx, KeepsSamplesApartInAnAttentionThatWasExportedForAnyNumberOfThem) 
     EXPECT_TRUE(same_bits(outputs(imported(attention_of_steps(samples).file(), options), x), y));
 }
 
+/// Returns a file that adds to the steps of x [samples,3,4] their mean, which gets an axis of one
+/// element in front of that of the samples.
+OnnxBytes steps_with_mean(std::int64_t samples) {
+  const std::vector<std::int64_t> swapped{1, 0, 2}, steps{1};
+  OnnxBytes bytes;
+  bytes.input("x", {samples, 3, 4}).output("y");
+  bytes.node({"Transpose", {"x"}, {"t"}, {{"perm", swapped}}});
+  bytes.node({"ReduceMean", {"x"}, {"m"}, {{"axes", steps}, {"keepdims", std::int64_t{0}}}});
+  bytes.initializer("front", integers({0}));
+  bytes.node({"Unsqueeze", {"m", "front"}, {"u"}}).node({"Add", {"t", "u"}, {"s"}});
+  bytes.node({"Concat", {"s", "u"}, {"c"}, {{"axis", std::int64_t{0}}}});
+  bytes.node({"Transpose", {"c"}, {"y"}, {{"perm", swapped}}});
+  return bytes;
+}
+
+TEST(FromOnnx, FindsASingleSampleWhereAnotherOperandHasIt) {
+  const Tensor x = counted({5, 3, 4}, 0.1f);
+  const OnnxOptions options{.samples = OnnxSamples::axis};
+  const Tensor y = outputs(imported(steps_with_mean(2).file(), options), x);
+  ASSERT_EQ(y.shape(), Shape({5, 4, 4}));
+  EXPECT_TRUE(same_bits(outputs(imported(steps_with_mean(1).file(), options), x), y));
+}
+
 TEST(FromOnnx, RepeatsTheAxesAroundThatOfTheSamples) {
   OnnxBytes bytes;
   bytes.input("x", {2, "batch", 3}).output("y").initializer("times", integers({3, 1, 2}));

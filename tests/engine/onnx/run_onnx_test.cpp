@@ -228,6 +228,24 @@ TEST(RunOnnx, ComputesInTheTypesAndShapesOfTheFile) {
   EXPECT_EQ(results[2].tensor.as<std::int64_t>()[1], 3);
 }
 
+// A Squeeze without axes takes away the axis of the samples if there is one.
+TEST(RunOnnx, RefusesAVectorWhereGemmExpectsAMatrix) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 2, 1, 1}).output("y").initializer("w", counted({2, 2}));
+  bytes.node({"Squeeze", {"x"}, {"s"}});
+  bytes.node({"Gemm", {"s", "w"}, {"y"}, {{"transB", std::int64_t{1}}}, "fc"});
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "model.onnx").string();
+  write_file(path, bytes.file());
+  EXPECT_EQ(run_onnx(path, {{"x", counted({2, 2, 1, 1})}})[0].tensor.shape(), Shape({2, 2}));
+  const std::string text = refusal(Errc::corrupt_file, [&] {
+    run_onnx(path, {{"x", counted({1, 2, 1, 1})}});
+  });
+  EXPECT_NE(text.find("Gemm \"fc\": expected matrices of two axes, got 1 and 2 axes"),
+            std::string::npos)
+      << text;
+}
+
 TEST(RunOnnx, CompilesInputsInThatAnOperatorHasToKnow) {
   OnnxBytes bytes;
   bytes.input("x", {2, 6}).input("shape", {3}, DType::i64).output("y");
