@@ -1,9 +1,8 @@
 // A Division says which processes have the stages of a pipeline. Process 0 is the host's: it has
 // the feed, the step, the gate and the supervisor. Every stage is in one process, with all its
 // replicas, their IPUs, their optimizers and what the host store keeps for them. So far, only the
-// messages of calls that run micro-batches go from process to process: a divided pipeline gets no
-// other rules or constants than those it begins with, and the host learns neither of failures in
-// other processes nor of what their IPUs do.
+// messages of calls that run micro-batches, and new rules, go from process to process: the host
+// learns neither of failures in other processes nor of what their IPUs do.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ std::size_t counted_stages(const PipelineSetup& setup) {
 std::shared_ptr<const PipelineSetup> completed(PipelineSetup setup, const UpdateRules& rules) {
   setup.update_count = std::make_shared<UpdateCount>(counted_stages(setup), setup.updates);
   if (setup.profile) setup.host_trace = std::make_shared<HostTrace>(setup.trace_events);
-  setup.constants = std::make_shared<RunConstants>(constants_of(rules));
+  setup.constants = std::make_shared<CurrentConstants>(constants_of(rules));
   return std::make_shared<const PipelineSetup>(std::move(setup));
 }
 

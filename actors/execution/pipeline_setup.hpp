@@ -9,37 +9,14 @@
 
 #include "actors/execution/division.hpp"
 #include "actors/execution/host_trace.hpp"
+#include "actors/execution/run_constants.hpp"
+#include "actors/execution/update_rules.hpp"
 #include "actors/host/update_count.hpp"
-#include "graph/plan/optimizers/optimizer_rule.hpp"
 #include "graph/plan/plan.hpp"
 #include "graph/plan/replica_ipus.hpp"
-#include "penstock/learning_rate_schedule.hpp"
 #include "penstock/options.hpp"
 
 namespace penstock::actors {
-
-/// UpdateRules are the host's optimizer in the form that the actors use. They are replaced as a
-/// whole between steps.
-struct UpdateRules {
-  /// The rules are in the order of Plan::variables.
-  std::vector<graph::ParameterRule> variables = {};
-  /// This is the norm to which gradients are clipped. 0 means that they are not clipped.
-  double max_grad_norm = 0;
-  /// If this is true, clipping follows PopTorch; graph/plan/optimizers/norm.hpp says how.
-  bool exact_max_grad_norm = false;
-  /// The gradients that the programs compute are larger than those of the loss by this factor.
-  double loss_scaling = 1;
-  LearningRateSchedule schedule = {};  ///< This has the factors of the learning rates.
-};
-
-/// RunConstants are what every program reads besides its inputs. The host writes them between
-/// calls.
-struct RunConstants {
-  /// The number of the update to which a micro-batch belongs is this number plus the number of
-  /// windows before the micro-batch.
-  std::int64_t first_update = 0;
-  float loss_scale = 1;  ///< This is the gradient of the loss with respect to itself.
-};
 
 /// An OutputSelection says for which micro-batches an output is returned.
 struct OutputSelection {
@@ -81,7 +58,7 @@ struct PipelineSetup {
   /// The actors count updates with this, in `updates`. completed() makes it.
   std::shared_ptr<UpdateCount> update_count = {};
   /// These are the constants, which completed() makes.
-  std::shared_ptr<RunConstants> constants = {};
+  std::shared_ptr<CurrentConstants> constants = {};
 
   std::size_t stages() const { return plan->stages.size(); }
   /// Returns whether there is a stage number `stage` of a replica number `replica`.

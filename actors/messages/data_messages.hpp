@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "actors/execution/tensor_list.hpp"
+#include "actors/execution/update_rules.hpp"
 #include "actors/execution/work.hpp"
 #include "actors/host/failure.hpp"
 #include "actors/host/wait.hpp"
@@ -163,6 +164,16 @@ struct CallCut {
   std::int64_t micro_batches = 0;
 };
 
+/// Step -> part: use these rules from the next update on. Answer with RulesTaken.
+struct NewRules {
+  UpdateRules rules = {};
+};
+
+/// Part -> step: all optimizers of my process have the new rules.
+struct RulesTaken {
+  std::int32_t process = 0;
+};
+
 // ---- supervision -------------------------------------------------------------------------------
 
 /// Any actor -> supervisor: this failure has happened, and the model cannot go on.
@@ -192,11 +203,11 @@ struct WaitsFor {
 };
 
 /// DataMessages lists all messages of this header, and UpdateOrder.
-using DataMessages =
-    std::tuple<EdgeTensor, StageOutputs, OutputsTaken, Credit, ProgramDone, WeightsBrought,
-               TurnNear, UpdateDone, WindowComplete, SumsComplete, AllSumsComplete,
-               TiedSumsComplete, GradientsReady, UpdateOrder, RoundDone, Release, WeightsReady,
-               UpdateApplied, CallCut, Failed, NothingMoves, ExplainWait, WaitsFor>;
+using DataMessages = std::tuple<EdgeTensor, StageOutputs, OutputsTaken, Credit, ProgramDone,
+                                WeightsBrought, TurnNear, UpdateDone, WindowComplete, SumsComplete,
+                                AllSumsComplete, TiedSumsComplete, GradientsReady, UpdateOrder,
+                                RoundDone, Release, WeightsReady, UpdateApplied, CallCut, NewRules,
+                                RulesTaken, Failed, NothingMoves, ExplainWait, WaitsFor>;
 static_assert(AllPlain<DataMessages>::value,
               "a message that could cross to another process holds numbers, text and tensors only");
 

@@ -14,7 +14,38 @@ inline constexpr Direction last_of<Direction> = Direction::backward;
 template <>
 inline constexpr actors::UpdateRound last_of<actors::UpdateRound> = actors::UpdateRound::gather;
 template <>
-inline constexpr actors::Role last_of<actors::Role> = actors::Role::supervisor;
+inline constexpr actors::Role last_of<actors::Role> = actors::Role::part;
+template <>
+inline constexpr LearningRateSchedule::Kind last_of<LearningRateSchedule::Kind> =
+    LearningRateSchedule::Kind::linear;
+
+void each_constant(auto& archive, auto& hyper) {
+  for (const Constant& constant : all_constants)
+    std::visit([&](auto member) { archive(hyper.*member); }, constant.value);
+}
+
+void fields(Writer& writer, const ParameterRule& rule) {
+  writer(std::string(rule.rule ? rule.rule->name : ""));
+  each_constant(writer, rule.hyper);
+}
+
+void fields(Reader& reader, ParameterRule& rule) {
+  std::string name;
+  reader(name);
+  rule.rule = name.empty() ? nullptr : &find_optimizer_rule(name);
+  each_constant(reader, rule.hyper);
+  if (rule.rule) validate(*rule.rule, rule.hyper);
+}
+
+void fields(Writer& writer, const LearningRateSchedule& schedule) {
+  writer(schedule.segments());
+}
+
+void fields(Reader& reader, LearningRateSchedule& schedule) {
+  std::vector<LearningRateSchedule::Segment> segments;
+  reader(segments);
+  schedule = LearningRateSchedule::of(segments);
+}
 
 }  // namespace penstock::graph
 
@@ -47,6 +78,8 @@ std::string to_string(const Address& address) {
       return "gate";
     case Role::supervisor:
       return "supervisor";
+    case Role::part:
+      return "part of a pipeline";
   }
   return "an unknown actor";
 }

@@ -12,7 +12,7 @@
 namespace penstock::actors {
 
 /// A Role is what an actor does that gets messages from other processes.
-enum class Role : std::uint8_t { stage, optimizer, feed, step, gate, supervisor };
+enum class Role : std::uint8_t { stage, optimizer, feed, step, gate, supervisor, part };
 
 /// An Address names an actor of a pipeline.
 struct Address {
@@ -28,9 +28,9 @@ struct Address {
 std::string to_string(const Address& address);
 
 /// A RemoteMessage is a message of DataMessages that actors of different processes send each other.
-using RemoteMessage =
-    std::variant<EdgeTensor, StageOutputs, OutputsTaken, Credit, TurnNear, GradientsReady,
-                 UpdateOrder, RoundDone, Release, UpdateApplied, Failed, ExplainWait, WaitsFor>;
+using RemoteMessage = std::variant<EdgeTensor, StageOutputs, OutputsTaken, Credit, TurnNear,
+                                   GradientsReady, UpdateOrder, RoundDone, Release, UpdateApplied,
+                                   NewRules, RulesTaken, Failed, ExplainWait, WaitsFor>;
 
 struct Envelope {
   Address to = {};

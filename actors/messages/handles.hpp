@@ -25,6 +25,7 @@ struct OptimizerLinks;
 struct ReducerLinks;
 struct GateLinks;
 struct StepLinks;
+struct PartLinks;
 struct SupervisorLinks;
 struct ShowWaits;
 struct Envelope;  // This is defined in envelope.hpp.
@@ -47,9 +48,11 @@ using GateHandle = caf::typed_actor<caf::reacts_to<GateLinks>, caf::reacts_to<Gr
                                     caf::reacts_to<ExplainWait>>;
 using HostStoreHandle =
     caf::typed_actor<caf::reacts_to<StoreBlock>, caf::replies_to<FetchBlock>::with<FetchedBlock>>;
-using StepHandle = caf::typed_actor<caf::reacts_to<StepLinks>, caf::reacts_to<StepCall>,
-                                    caf::reacts_to<CallCut>, caf::reacts_to<StageOutputs>,
-                                    caf::reacts_to<UpdateApplied>, caf::reacts_to<SetRules>>;
+using StepHandle =
+    caf::typed_actor<caf::reacts_to<StepLinks>, caf::reacts_to<StepCall>, caf::reacts_to<CallCut>,
+                     caf::reacts_to<StageOutputs>, caf::reacts_to<UpdateApplied>,
+                     caf::reacts_to<SetRules>, caf::reacts_to<RulesTaken>>;
+using PartHandle = caf::typed_actor<caf::reacts_to<PartLinks>, caf::reacts_to<NewRules>>;
 using SupervisorHandle = caf::typed_actor<caf::reacts_to<SupervisorLinks>, caf::reacts_to<Failed>,
                                           caf::reacts_to<NothingMoves>, caf::reacts_to<ShowWaits>,
                                           caf::reacts_to<WaitsFor>>;

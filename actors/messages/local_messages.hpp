@@ -7,6 +7,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -98,7 +99,8 @@ struct StepCall {
   std::int64_t done = 0;
 };
 
-/// Host -> step -> optimizers and gate: use these rules from the next update on.
+/// Host -> step -> gate and optimizers: use these rules from the next update on. The optimizers of
+/// another process get this message from the part of that process.
 struct SetRules {
   std::shared_ptr<const UpdateRules> rules = {};
 };
@@ -155,8 +157,16 @@ struct GateLinks {
 struct StepLinks {
   FeedHandle feed = {};
   std::vector<std::vector<StageHandle>> stages = {};  ///< These are the stages of each replica.
-  std::vector<OptimizerHandle> optimizers = {};       ///< This is empty in inference.
-  GateHandle gate = {};                               ///< This is null in inference.
+  /// These are the optimizers of the host's process.
+  std::vector<OptimizerHandle> optimizers = {};
+  GateHandle gate = {};  ///< This is null in inference.
+  /// These are the parts of the other processes that have stages, by the numbers of the processes.
+  std::map<std::int32_t, PartHandle> parts = {};
+};
+
+struct PartLinks {
+  std::vector<OptimizerHandle> optimizers = {};  ///< These are the optimizers of the process.
+  StepHandle step = {};
 };
 
 struct SupervisorLinks {
@@ -183,4 +193,5 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::OptimizerLinks)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReducerLinks)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::GateLinks)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StepLinks)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::PartLinks)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SupervisorLinks)

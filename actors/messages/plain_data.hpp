@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "actors/execution/tensor_list.hpp"
+#include "graph/plan/optimizers/optimizer_rule.hpp"
 #include "graph/values/members.hpp"
+#include "penstock/learning_rate_schedule.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock::actors {
@@ -39,6 +41,10 @@ constexpr bool is_plain_data() {
     return true;
   else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, Tensor> ||
                      std::is_same_v<T, TensorList>)
+    return true;
+  // A rule goes by its name and its constants, and a schedule by its segments.
+  else if constexpr (std::is_same_v<T, graph::ParameterRule> ||
+                     std::is_same_v<T, LearningRateSchedule>)
     return true;
   else if constexpr (std::is_aggregate_v<T> && std::is_class_v<T>)
     return AllPlain<decltype(members::all(std::declval<T&>()))>::value;

@@ -45,6 +45,11 @@ void OptimizerState::refuse(const std::string& message) const {
   throw out_of_turn(message, "the optimizer waits for " + awaits);
 }
 
+void OptimizerState::on_set_rules(const SetRules& message) {
+  if (awaited != Awaited::nothing) refuse("SetRules");
+  setup.update->set_rules(message.rules);
+}
+
 void OptimizerState::on_window_complete(const WindowComplete& window) {
   if (awaited != Awaited::nothing) refuse("WindowComplete");
   last_micro_batch = window.last_micro_batch;

@@ -33,7 +33,7 @@ struct OptimizerState {
   void on_update_done(const UpdateDone& done);
   void on_release();
   void on_explain_wait(const ExplainWait& question) const;
-  void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
+  void on_set_rules(const SetRules& message);
 
   /// Tells the stages whose parameters this stage has copies of that its gradient sums are complete
   /// in all replicas, and notes it.

@@ -9,6 +9,7 @@
 #include "actors/pipeline/gate_actor.hpp"
 #include "actors/pipeline/host_store_actor.hpp"
 #include "actors/pipeline/optimizer_actor.hpp"
+#include "actors/pipeline/part_actor.hpp"
 #include "actors/pipeline/reducer_actor.hpp"
 #include "actors/pipeline/stage_actor.hpp"
 #include "actors/pipeline/step_actor.hpp"
@@ -253,6 +254,7 @@ class Casting {
                     member_of(host_, &HostCalls::updates), rules_);
     else
       gate_ = spawn_proxy<GateHandle>(host_process, {Role::gate});
+    spawn_parts();
     if (setup_->replicas == 1) return;
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
       reducers_.emplace_back();
@@ -262,12 +264,24 @@ class Casting {
     }
   }
 
+  /// Spawns the part of this process or, if this is the host's process, proxies of all parts.
+  void spawn_parts() {
+    if (!setup_->is_host()) {
+      part_ = spawn("part", RunsOn::workers, part_actor, setup_, rules_);
+      return;
+    }
+    for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
+      if (auto& part = parts_[setup_->division.process_of(stage)]; !part && !setup_->is_here(stage))
+        part = spawn_proxy<PartHandle>(setup_->division.process_of(stage), {Role::part});
+    parts_.erase(host_process);
+  }
+
   void spawn_host_store() {
     const auto keeps_state = [](const auto& update) { return update && update->uses_host_store(); };
     const auto keeps_tensors = [](const auto& arena) {
-      return arena && (arena->stage().host_parameter_bytes > 0 ||
-                       arena->stage().host_accumulator_bytes > 0 ||
-                       arena->stage().host_stash_bytes > 0);
+      return arena &&
+             (arena->stage().host_parameter_bytes > 0 ||
+              arena->stage().host_accumulator_bytes > 0 || arena->stage().host_stash_bytes > 0);
     };
     if (std::ranges::any_of(updates_, keeps_state) || std::ranges::any_of(arenas_, keeps_tensors))
       host_store_ = spawn("host store", RunsOn::workers, host_store_actor, setup_);
@@ -288,6 +302,7 @@ class Casting {
       for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
         if (setup_->is_here(stage)) introduce_stage(static_cast<std::size_t>(replica), stage);
     introduce_reducers();
+    if (part_) caf::anon_send(part_, PartLinks{optimizers_here(), step_});
     if (setup_->is_host()) introduce_hosts_actors();
   }
 
@@ -303,7 +318,7 @@ class Casting {
 
   void introduce_hosts_actors() {
     caf::anon_send(feed_, FeedLinks{stages_, step_});
-    caf::anon_send(step_, StepLinks{feed_, stages_, optimizers_, gate_});
+    caf::anon_send(step_, StepLinks{feed_, stages_, optimizers_here(), gate_, parts_});
     if (gate_) caf::anon_send(gate_, GateLinks{optimizers_, supervisor_});
     SupervisorLinks asked{{}, optimizers_, feed_, gate_};
     for (const auto& stages : stages_)
@@ -335,11 +350,19 @@ class Casting {
       here.stages[{Role::stage, r, s}] = stages_[replica][stage];
       if (updates_[at]) here.optimizers[{Role::optimizer, r, s}] = optimizers_[at];
     }
+    here.part = part_;
     if (!setup_->is_host()) return;
     here.feed = feed_;
     here.step = step_;
     here.gate = gate_;
     here.supervisor = supervisor_;
+  }
+
+  std::vector<OptimizerHandle> optimizers_here() const {
+    std::vector<OptimizerHandle> here;
+    for (std::size_t at = 0; at < optimizers_.size(); ++at)
+      if (updates_[at]) here.push_back(optimizers_[at]);
+    return here;
   }
 
   std::vector<OptimizerHandle> optimizers_of(std::size_t replica) const {
@@ -359,6 +382,10 @@ class Casting {
   FeedHandle feed_;
   GateHandle gate_;
   HostStoreHandle host_store_;
+  PartHandle part_;  // This is null in the host's process and in inference.
+  // The keys are the numbers of the other processes that have stages. Only the host's process has
+  // these.
+  std::map<std::int32_t, PartHandle> parts_;
   // The arenas are in the order of replicas, and then of stages. Those of other processes are null.
   std::vector<std::shared_ptr<Arena>> arenas_;
   // The updates are in the order of the arenas. They are null in inference.

@@ -145,7 +145,7 @@ void PipelineRuntime::write_buffers(const Variables& variables, std::int32_t rep
 void PipelineRuntime::set_rules(UpdateRules rules) {
   const float loss_scale = constants_of(rules).loss_scale;
   call(SetRules{std::make_shared<const UpdateRules>(std::move(rules))});
-  setup_->constants->loss_scale = loss_scale;
+  setup_->constants->set_loss_scale(loss_scale);
 }
 
 OptimizerTensors PipelineRuntime::read_optimizer() {
@@ -157,7 +157,7 @@ void PipelineRuntime::write_optimizer(const OptimizerTensors& tensors) {
   host_->expect_idle();
   actors::write_optimizer(cast_->memory, tensors);
   const std::int64_t windows_begun = micro_batches_begun_ / setup_->gradient_accumulation;
-  setup_->constants->first_update = tensors.updates - windows_begun;
+  setup_->constants->set_first_update(tensors.updates - windows_begun);
   setup_->update_count->set(static_cast<std::uint64_t>(tensors.updates));
 }
 

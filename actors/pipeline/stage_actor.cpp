@@ -210,8 +210,8 @@ void StageState::pump() {
       finish(*work);
       continue;
     }
-    self->send(links.device,
-               RunProgram{self, setup.arena, *work, setup.replica, *setup.pipeline->constants});
+    self->send(links.device, RunProgram{self, setup.arena, *work, setup.replica,
+                                        setup.pipeline->constants->now()});
   }
   if (!core->busy()) held_by = core->held_by();
 }

@@ -128,7 +128,19 @@ void StepState::answer_if_done() {
 void StepState::on_set_rules(const SetRules& message) {
   for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, message);
   self->send(links.gate, message);
-  call->answer(Done{});
+  for (const auto& [process, part] : links.parts) {
+    without_rules.insert(process);
+    self->send(part, NewRules{*message.rules});
+  }
+  if (links.parts.empty()) call->answer(Done{});
+}
+
+void StepState::on_rules_taken(const RulesTaken& message) {
+  if (without_rules.erase(message.process) == 0)
+    throw out_of_turn("RulesTaken of process " + std::to_string(message.process),
+                      "the step has not sent that process new rules");
+  pulse->beat();
+  if (without_rules.empty()) call->answer(Done{});
 }
 
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,
@@ -143,7 +155,8 @@ StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> sel
           [=](const CallCut& cut) { self->state.on_call_cut(cut); },
           [=](const StageOutputs& outputs) { self->state.on_stage_outputs(outputs); },
           [=](const UpdateApplied& applied) { self->state.on_update_applied(applied); },
-          [=](const SetRules& message) { self->state.on_set_rules(message); }};
+          [=](const SetRules& message) { self->state.on_set_rules(message); },
+          [=](const RulesTaken& message) { self->state.on_rules_taken(message); }};
 }
 
 }  // namespace penstock::actors

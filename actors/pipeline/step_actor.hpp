@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "actors/execution/output_collector.hpp"
@@ -23,6 +24,7 @@ struct StepState {
   void on_stage_outputs(const StageOutputs& outputs);
   void on_update_applied(const UpdateApplied& applied);
   void on_set_rules(const SetRules& message);
+  void on_rules_taken(const RulesTaken& message);
 
   /// Checks that `outputs` are those of a stage for one of the call's micro-batches.
   /// @throws Error internal
@@ -50,7 +52,8 @@ struct StepState {
   std::int64_t micro_batches = 0;  // The call has this many micro-batches per replica.
   // This many of them have been done by the actors of a pipeline that has failed in this call.
   std::int64_t done = 0;
-  std::optional<CutAfter> cut;  // If the call was stopped early, this is its answer.
+  std::set<std::int32_t> without_rules;  // These processes have not taken the new rules yet.
+  std::optional<CutAfter> cut;           // If the call was stopped early, this is its answer.
 };
 
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,

@@ -59,14 +59,18 @@ struct Sender {
   }
   /// Messages with these members say which stage they are from.
   template <class Message>
-    requires requires(const Message& message) {
-      message.replica;
-      message.stage;
-    }
+  requires requires(const Message& message) {
+    message.replica;
+    message.stage;
+  }
   std::int32_t operator()(const Message& message) const {
     return process_of(message.replica, message.stage);
   }
   std::int32_t operator()(const Credit& message) const { return process_of(message.replica, 0); }
+  std::int32_t operator()(const RulesTaken& message) const {
+    return message.process >= 0 ? message.process : nowhere;
+  }
+  std::int32_t operator()(const NewRules&) const { return host_process; }
   std::int32_t operator()(const OutputsTaken&) const { return host_process; }
   std::int32_t operator()(const UpdateOrder&) const { return host_process; }
   std::int32_t operator()(const Release&) const { return host_process; }
@@ -102,6 +106,8 @@ void deliver(const Residents& residents, Envelope envelope) {
       return send_to(residents.gate, envelope);
     case Role::supervisor:
       return send_to(residents.supervisor, envelope);
+    case Role::part:
+      return send_to(residents.part, envelope);
   }
 }
 

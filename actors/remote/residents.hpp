@@ -15,6 +15,7 @@ namespace penstock::actors {
 struct Residents {
   std::map<Address, StageHandle> stages = {};
   std::map<Address, OptimizerHandle> optimizers = {};
+  PartHandle part = {};  ///< This is null in the host's process and in inference.
   // These are null except in the host's process. The gate is null in inference.
   FeedHandle feed = {};
   StepHandle step = {};

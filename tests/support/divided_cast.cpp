@@ -125,6 +125,13 @@ void DividedCast::join_links() {
   system_.run_pending();  // No message may reach a link before it is joined.
 }
 
+void DividedCast::begin_set_rules(const actors::UpdateRules& rules) {
+  host().begin();
+  caf::anon_send(cast(0).step,
+                 actors::SetRules{std::make_shared<const actors::UpdateRules>(rules)});
+  processes_[0].setup->constants->set_loss_scale(actors::constants_of(rules).loss_scale);
+}
+
 void DividedCast::begin_windows(std::int64_t windows) {
   host().begin();
   caf::anon_send(cast(0).step,

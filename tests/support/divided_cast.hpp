@@ -28,8 +28,9 @@ class DividedCast : public SmallNetwork {
   DividedCast& operator=(const DividedCast&) = delete;
 
   actors::ActorSystem& system() { return system_; }
-  /// Returns what the host's thread shares with the actors of the host's process.
-  actors::HostCalls& host() { return *processes_[0].host; }
+  /// Returns what the host's thread shares with the actors of the host's process or, in another
+  /// process, what these note in its place.
+  actors::HostCalls& host(std::size_t process = 0) { return *processes_[process].host; }
   std::size_t processes() const { return processes_.size(); }
   /// Returns the setup that the actors of process number `process` have.
   const actors::PipelineSetup& pipeline(std::size_t process) const {
@@ -40,6 +41,8 @@ class DividedCast : public SmallNetwork {
   /// Returns how many updates the host has counted.
   std::uint64_t updates() const { return processes_[0].setup->update_count->total(); }
 
+  /// Begins to give all processes other rules. No actor does anything until the test lets it.
+  void begin_set_rules(const actors::UpdateRules& rules);
   /// Begins a call of `windows` windows. No actor does anything until the test lets it.
   void begin_windows(std::int64_t windows);
   /// Returns the variables of replica number `replica`, each from the process that has it.

@@ -62,6 +62,11 @@ actors::Answer SmallCast::finish() {
   });
 }
 
+void SmallCast::begin_set_rules(const actors::UpdateRules& rules) {
+  begin(actors::SetRules{std::make_shared<const actors::UpdateRules>(rules)});
+  setup_->constants->set_loss_scale(actors::constants_of(rules).loss_scale);
+}
+
 void SmallCast::begin_windows(std::int64_t windows) {
   begin(actors::StepCall{inputs(windows), micro_batches_begun_, micro_batches(windows)});
   micro_batches_begun_ += micro_batches(windows);

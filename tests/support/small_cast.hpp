@@ -56,6 +56,8 @@ class SmallCast : public SmallNetwork {
     host().begin();
     caf::anon_send(cast_.step, std::move(message));
   }
+  /// Begins to give all actors other rules.
+  void begin_set_rules(const actors::UpdateRules& rules);
   void begin_windows(std::int64_t windows);
   /// Lets the actors run until the call has its answer, and returns the answer.
   actors::Answer finish();

@@ -79,6 +79,32 @@ TEST(Envelope, BringsNumbersTextAndLists) {
   EXPECT_EQ(waits.wait.since_ns, 77);
 }
 
+TEST(Envelope, BringsRulesByTheirNamesAndConstants) {
+  const graph::OptimizerRule& lamb = graph::find_optimizer_rule("lamb");
+  UpdateRules rules{.variables = {{&lamb, {.learning_rate = 0.25, .max_weight_norm = 8}}, {}},
+                    .max_grad_norm = 0.5,
+                    .exact_max_grad_norm = true,
+                    .loss_scaling = 1024,
+                    .schedule = LearningRateSchedule::cosine(9, 0.5).after_warm_up(4)};
+  const UpdateRules got = sent(NewRules{rules}, {Role::part}).rules;
+  ASSERT_EQ(got.variables.size(), 2u);
+  EXPECT_EQ(got.variables[0].rule, &lamb);
+  EXPECT_EQ(got.variables[1].rule, nullptr);
+  for (const graph::Constant& constant : graph::all_constants)
+    std::visit(
+        [&](auto member) {
+          EXPECT_EQ(got.variables[0].hyper.*member, rules.variables[0].hyper.*member)
+              << constant.name;
+        },
+        constant.value);
+  EXPECT_EQ(got.max_grad_norm, 0.5);
+  EXPECT_TRUE(got.exact_max_grad_norm);
+  EXPECT_EQ(got.loss_scaling, 1024);
+  for (std::int64_t update = 0; update < 20; ++update)
+    EXPECT_EQ(got.schedule.at(update), rules.schedule.at(update)) << update;
+  EXPECT_EQ(sent(RulesTaken{2}, {Role::step}).process, 2);
+}
+
 std::string refused(const std::string& bytes) {
   return refusal(Errc::invalid_data, [&] { decode(bytes); });
 }
@@ -99,17 +125,36 @@ TEST(Envelope, IsRefusedWhereverItIsCutShort) {
 
 TEST(Envelope, IsRefusedIfItNamesWhatThereIsNot) {
   std::string bytes = encode({{Role::supervisor}, Failed{}});
-  bytes[0] = 6;
+  bytes[0] = 7;
   EXPECT_EQ(refused(bytes), subject + "an enumerator");
   bytes[0] = 5;
-  bytes[kind_at] = 13;
-  EXPECT_EQ(refused(bytes), subject + "one of 13 kinds");
+  bytes[kind_at] = 15;
+  EXPECT_EQ(refused(bytes), subject + "one of 15 kinds");
   bytes = encode({{Role::supervisor}, Failed{{.stops_update = true}}});
   bytes.back() = 2;
   EXPECT_EQ(refused(bytes), subject + "a truth value");
   bytes = encode({{Role::stage}, TurnNear{}});
   bytes[kind_at + 1] = 2;
   EXPECT_EQ(refused(bytes), subject + "an enumerator");
+}
+
+TEST(Envelope, IsRefusedIfItsRulesAreOutOfRange) {
+  const graph::OptimizerRule& rule = graph::find_optimizer_rule("adamw");
+  const auto refused_rules = [&](const graph::Hyper& hyper, const LearningRateSchedule& schedule) {
+    return refused(
+        encode({{Role::part}, NewRules{{.variables = {{&rule, hyper}}, .schedule = schedule}}}));
+  };
+  EXPECT_EQ(refused_rules({}, {}), "accepted");
+  EXPECT_NE(refused_rules({.beta1 = 1}, {}).find("adamw.beta1"), std::string::npos);
+  std::string bytes = encode({{Role::part}, NewRules{{.variables = {{&rule, {}}}}}});
+  bytes[bytes.find("adamw")] = 'A';
+  EXPECT_NE(refused(bytes).find("there is no optimizer named \"Adamw\""), std::string::npos);
+  // The number of updates that a formula divides by comes right before the length of the segment.
+  bytes = encode({{Role::part}, NewRules{{.schedule = LearningRateSchedule::step(7)}}});
+  const std::size_t updates_at = bytes.size() - 2 * sizeof(std::int64_t);
+  ASSERT_EQ(bytes[updates_at], 7);
+  bytes[updates_at] = 0;
+  EXPECT_NE(refused(bytes).find("schedule[0]"), std::string::npos) << refused(bytes);
 }
 
 // A tensor whose elements are not there is refused before memory is taken for it.

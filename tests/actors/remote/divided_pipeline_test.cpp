@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <random>
 #include <set>
@@ -32,12 +33,44 @@ using Processes = std::vector<std::int32_t>;
 constexpr int divided_calls = 2;
 constexpr std::int64_t windows_of_call = 2;
 
-/// Runs the calls of `cast`, and returns their outputs and mean losses, and then the variables of
-/// all replicas.
+/// Returns the rules of `network` without the numbers of stages in place of a constant that the
+/// rules do not have: a message with a constant that is out of range is refused.
+UpdateRules valid_rules(const testing::SmallNetwork& network) {
+  UpdateRules rules = network.rules();
+  for (graph::ParameterRule& variable : rules.variables)
+    variable.hyper.alpha = graph::Hyper().alpha;
+  return rules;
+}
+
+/// Returns other rules than those of `network`, with other constants of the same rule.
+UpdateRules other_rules(const testing::SmallNetwork& network) {
+  UpdateRules rules = valid_rules(network);
+  for (graph::ParameterRule& variable : rules.variables) {
+    variable.hyper.learning_rate *= 0.5;
+    variable.hyper.weight_decay = 0.25;
+  }
+  if (rules.max_grad_norm > 0) rules.max_grad_norm *= 0.5;
+  rules.loss_scaling = 3;
+  rules.schedule = LearningRateSchedule::cosine(5).after_warm_up(1, 0.25);
+  return rules;
+}
+
 template <class Cast>
-std::vector<Tensor> results_of(Cast& cast, DeterministicRun order) {
+void set_rules(Cast& cast, const UpdateRules& rules, DeterministicRun& order) {
+  cast.begin_set_rules(rules);
+  EXPECT_TRUE(order.run_until([&] { return cast.host().answered(); })) << "it stands still";
+  EXPECT_TRUE(std::holds_alternative<Done>(cast.host().wait(0)));
+}
+
+enum class Rules : std::uint8_t { same, replaced };
+
+/// Runs the calls of `cast`, and returns their outputs and mean losses, and then the variables of
+/// all replicas. If the rules are `replaced`, that is done before each call but the first one.
+template <class Cast>
+std::vector<Tensor> results_of(Cast& cast, DeterministicRun order, Rules rules = Rules::same) {
   std::vector<Tensor> results;
   for (int call = 0; call < divided_calls; ++call) {
+    if (call > 0 && rules == Rules::replaced) set_rules(cast, other_rules(cast), order);
     cast.begin_windows(windows_of_call);
     EXPECT_TRUE(order.run_until([&] { return cast.host().answered(); })) << "it stands still";
     auto outcome = std::get<StepOutcome>(cast.host().wait(0));
@@ -108,6 +141,78 @@ TEST(DividedPipeline, HasTheBitsOfOneProcessInEveryOrder) {
   }
 }
 
+TEST(DividedPipeline, TakesNewRulesBetweenCalls) {
+  for (const std::string rule : {"adamw", "lamb"})
+    for (const std::int64_t replicas : {1, 2}) {
+      const SmallEngineOptions options{.replicas = replicas,
+                                       .gradient_accumulation = 3,
+                                       .max_grad_norm = rule == "lamb" ? 0.05 : 0,
+                                       .shards = replicas > 1,
+                                       .rule = rule};
+      SmallCast whole(options);
+      const std::vector<Tensor> expected =
+          results_of(whole, DeterministicRun(whole.system()), Rules::replaced);
+      EXPECT_FALSE(same_bits(expected, undivided(options)));
+      for (std::uint64_t seed = 0; seed < 3; ++seed)
+        for (const Processes& processes : divisions) {
+          DividedCast cast(options, processes);
+          EXPECT_TRUE(same_bits(
+              results_of(cast, DeterministicRun(cast.system(), seed), Rules::replaced), expected))
+              << rule << ", " << replicas << " replicas, seed " << seed;
+          EXPECT_EQ(cast.refusal(), "");
+        }
+    }
+}
+
+/// Returns the text of the failure of process number 1 after the part of that process has got
+/// `rules`.
+std::string failure_of_part(const SmallEngineOptions& options, const UpdateRules& rules) {
+  DividedCast cast(options, {0, 1, 1, 0});
+  caf::anon_send(cast.cast(1).residents.part, NewRules{rules});
+  DeterministicRun(cast.system()).run();
+  return cast.host(1).failure.text();
+}
+
+TEST(DividedPipeline, RefusesRulesThatTheStateIsNotFor) {
+  const SmallEngineOptions options{.gradient_accumulation = 2, .rule = "sgd"};
+  const testing::SmallNetwork network(options);
+  const std::string other_state = "other variables or another state than those of the optimizers";
+  UpdateRules rules = network.rules();
+  rules.variables.pop_back();
+  EXPECT_NE(failure_of_part(options, rules).find(other_state), std::string::npos);
+  rules = network.rules();
+  for (graph::ParameterRule& variable : rules.variables)
+    if (variable.rule) variable.rule = &graph::find_optimizer_rule("adamw");
+  EXPECT_NE(failure_of_part(options, rules).find(other_state), std::string::npos);
+  rules = network.rules();
+  for (graph::ParameterRule& variable : rules.variables) variable.hyper.momentum = 0.9;
+  EXPECT_NE(failure_of_part(options, rules).find(other_state), std::string::npos)
+      << "only with momentum has sgd a state";
+  rules = network.rules();
+  rules.loss_scaling = std::numeric_limits<double>::infinity();
+  EXPECT_NE(failure_of_part(options, rules).find("finite and not negative, got inf"),
+            std::string::npos);
+  // The part answers with a message that the step does not wait for.
+  DividedCast cast(options, {0, 1, 1, 0});
+  caf::anon_send(cast.cast(1).residents.part, NewRules{network.rules()});
+  DeterministicRun(cast.system()).run();
+  EXPECT_EQ(cast.host(1).failure.text(), "");
+  const std::string text = cast.host().failure.text();
+  EXPECT_NE(text.find("RulesTaken of process 1 came out of turn"), std::string::npos) << text;
+}
+
+TEST(DividedPipeline, RefusesNewRulesInTheMiddleOfAnUpdate) {
+  const SmallEngineOptions options{.gradient_accumulation = 2};
+  DividedCast cast(options, {0, 1, 1, 0});
+  cast.begin_windows(1);
+  DeterministicRun order(cast.system());
+  EXPECT_TRUE(order.run_until([&] { return cast.host().updates.under_way(); }));
+  caf::anon_send(cast.cast(1).residents.part, NewRules{cast.rules()});
+  order.run();
+  const std::string text = cast.host(1).failure.text();
+  EXPECT_NE(text.find("the message SetRules came out of turn"), std::string::npos) << text;
+}
+
 TEST(DividedPipeline, SendsEveryKindOfMessageThatMayCross) {
   std::set<std::size_t> kinds;
   const auto watch = [&](std::int32_t from, std::int32_t to, const std::string& bytes) {
@@ -122,6 +227,7 @@ TEST(DividedPipeline, SendsEveryKindOfMessageThatMayCross) {
                                    .offload = true};
   DividedCast cast(options, {1, 2, 1, 2}, watch);
   DeterministicRun order(cast.system(), 0);
+  set_rules(cast, valid_rules(cast), order);
   EXPECT_TRUE(same_bits(results_of(cast, order), undivided(options)));
   caf::anon_send(cast.cast(0).supervisor, NothingMoves{cast.host().pulse.beats(), 60});
   caf::anon_send(cast.cast(0).supervisor,
@@ -217,8 +323,16 @@ TEST(DividedPipeline, SurvivesChangedBytes) {
       bytes[random() % end] = static_cast<char>(random());
     };
     DividedCast cast(options, divisions[seed % divisions.size()], change_some);
-    cast.begin_windows(2);
-    DeterministicRun(cast.system(), seed).run();
+    DeterministicRun order(cast.system(), seed);
+    bool is_idle = true;
+    if (seed % 3 == 0) {
+      cast.begin_set_rules(other_rules(cast));
+      order.run();
+      is_idle = cast.host().call.answered() && !cast.host().failure.failed();
+      if (is_idle) cast.host().wait(0);
+    }
+    if (is_idle) cast.begin_windows(2);
+    order.run();
     refused += cast.refusal().empty() ? 0 : 1;
   }
   EXPECT_GT(refused, 0u);

@@ -62,6 +62,10 @@ TEST_F(ResidentsTest, TakeMessagesOnlyFromTheProcessThatHasTheSender) {
   EXPECT_EQ(refused_from(2, 0, gate, RoundDone{.replica = 1, .stage = 2}), text("gate", 2));
   EXPECT_EQ(refused_from(1, 0, feed, Credit{0}), text("feed", 1))
       << "the first stage is in the host's process";
+  EXPECT_EQ(refused_from(0, 1, {Role::part}, NewRules{}), "");
+  EXPECT_EQ(refused_from(2, 1, {Role::part}, NewRules{}), text("part of a pipeline", 2));
+  EXPECT_EQ(refused_from(1, 0, step, RulesTaken{1}), "");
+  EXPECT_EQ(refused_from(2, 0, step, RulesTaken{1}), text("step", 2));
   EXPECT_EQ(refused_from(0, 1, {Role::stage, 1, 2}, OutputsTaken{}), "");
   EXPECT_EQ(refused_from(2, 1, {Role::stage, 1, 2}, OutputsTaken{}),
             text("stage 2 of replica 1", 2));
@@ -111,6 +115,7 @@ TEST_F(ResidentsTest, AreFoundByTheirAddresses) {
   EXPECT_EQ(undelivered(1, {Role::optimizer, 2, 2}, Release{}),
             subject + "optimizer of stage 2 of replica 2" + absent);
   EXPECT_EQ(undelivered(1, {Role::gate}, GradientsReady{}), subject + "gate" + absent);
+  EXPECT_EQ(undelivered(0, {Role::part}, NewRules{}), subject + "part of a pipeline" + absent);
   EXPECT_EQ(undelivered(0, {Role::supervisor, 1, 0}, WaitsFor{}),
             subject + "supervisor: there is only one such actor, without a number");
 }
