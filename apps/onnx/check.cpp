@@ -69,6 +69,11 @@ Verdict check_data(const penstock::LoadedOnnx& model, const fs::path& data) {
   const std::vector<penstock::Tensor> expected = numbered_tensors(data, "output");
   if (tensors.size() > summary.inputs.size())
     return {Outcome::failed, "there are more inputs than the model has"};
+  if (tensors.size() < summary.inputs.size())
+    return {Outcome::failed, "expected " + data.filename().string() + "/input_" +
+                                 std::to_string(tensors.size()) + ".pb for input \"" +
+                                 summary.inputs[tensors.size()].name +
+                                 "\", but there is no such file"};
   std::vector<penstock::NamedTensor> inputs;
   for (std::size_t i = 0; i < tensors.size(); ++i)
     inputs.push_back({summary.inputs[i].name, tensors[i]});

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/trainer/download/sha256.hpp"
@@ -211,6 +213,17 @@ OnnxNetwork classifier(const std::string& path, const penstock::OnnxSummary& sum
   throw penstock::Error(error.code(), excerpt(path, longest_name) + ": " + error.what());
 }
 
+/// Returns the text of a refusal in which the file stands in place of fields of the library that no
+/// option sets.
+std::string about_file(std::string text) {
+  for (const auto& [field, file] :
+       {std::pair("OnnxOptions::dimensions may say ", "the file has to say "),
+        std::pair("OnnxOptions::inputs may give ", "the file has to give ")})
+    for (auto at = text.find(field); at != text.npos; at = text.find(field, at))
+      text.replace(at, std::string_view(field).size(), file);
+  return text;
+}
+
 /// Throws `error`, which is about the import of the file at `path`, with the name of the option
 /// that it is about in front of its text.
 [[noreturn]] void refuse_import(const std::string& path, const penstock::Error& error) {
@@ -218,7 +231,7 @@ OnnxNetwork classifier(const std::string& path, const penstock::OnnxSummary& sum
   std::string text = error.what();
   const bool has_subject = text.starts_with(subject);
   if (has_subject) text.erase(0, subject.size());
-  text = with_option_names(text);
+  text = with_option_names(about_file(std::move(text)));
   const bool is_of_constants = text.starts_with("--onnx-constants: ");
   const std::string option = is_of_constants ? "" : "--onnx: " + (has_subject ? subject : "");
   throw penstock::Error(error.code(), option + text);

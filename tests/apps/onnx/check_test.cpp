@@ -156,6 +156,13 @@ TEST(CheckOnnx, FailsIfNothingIsExpectedOfAnOutput) {
   expect_failure(folder.verdict(), first);
 }
 
+TEST(CheckOnnx, FailsIfAnInputIsMissing) {
+  const TestFolder folder;
+  std::filesystem::remove(folder.data() / "input_0.pb");
+  expect_failure(folder.verdict(),
+                 "expected test_data_set_0/input_0.pb for input \"x\", but there is no such file");
+}
+
 TEST(CheckOnnx, FailsIfMoreIsExpectedThanTheModelHas) {
   for (const std::string name : {"output_2.pb", "output_7.pb"}) {
     const TestFolder folder;

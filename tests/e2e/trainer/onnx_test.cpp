@@ -266,6 +266,17 @@ TEST_F(TrainerOnnxRefusal, SaysWhatIsWrongWithHowPixelsAreNormalized) {
   expect_success(train(quick_for("1") + Arguments{"--onnx", path}));
 }
 
+TEST_F(TrainerOnnxRefusal, SaysWhatAFileWithOpenSizesHasToSay) {
+  OnnxBytes open;
+  open.input("x", {"batch", 1, "height", 28}).output("y").node({"Relu", {"x"}, {"y"}});
+  const std::string path = (directory_ / "open.onnx").string();
+  write_file(path, open.file());
+  const std::string err = train(quick + Arguments{"--onnx", path}).err;
+  EXPECT_NE(err.find("a dimension 2 of any size; the file has to say what \"height\" is"),
+            std::string::npos)
+      << err;
+}
+
 TEST_F(TrainerOnnxRefusal, NamesOptionsOfTheTrainerAndNotFieldsOfTheLibrary) {
   EXPECT_EQ(
       train(quick_file() + Arguments{"--onnx-constants", "fc.*,none*"}).err,
