@@ -54,7 +54,8 @@ Run::Run(const TrainerOptions& options, const std::optional<OnnxNetwork>& import
 void Run::note_continuation(const penstock::Checkpoint& checkpoint) const {
   const std::uint64_t done = checkpoint.updates - first_update_;
   note_more_updates(done, options_.training.max_updates);
-  if (done < static_cast<std::uint64_t>(updates()))
+  const std::optional<std::int64_t>& most = options_.training.max_updates;
+  if (!most || done < static_cast<std::uint64_t>(*most))
     note_other_steps(checkpoint, training_options_, task_.train->size());
 }
 

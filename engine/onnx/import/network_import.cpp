@@ -250,7 +250,7 @@ Value NetworkImport::placed(Imported& x, std::size_t rank, const Placement& plac
   const bool is_there =
       shifted == placement ||
       (samples_ == std::array<std::int64_t, probes>{1, 1} && !shifted.whole && !placement.whole &&
-       dims[placement.axis] == placement.outer * placement.inner);
+       placement.axis < dims.size() && dims[placement.axis] == placement.outer * placement.inner);
   if (!is_there) throw MixedSamples{"operands have their samples along different axes"};
   Dims to = value_dims(dims, placement);
   to[0] = 0;

@@ -76,10 +76,11 @@ class RecurrentNode {
     const Dims dims = n_.dims(0);
     if (!x.placement) throw MixedSamples{"its sequences do not depend on samples"};
     whole_ = x.placement->whole;
-    if (whole_ && dims[batch] != 1) throw MixedSamples{"it has several sequences"};
+    if (whole_ ? dims[batch] != 1 : *x.placement != Placement{.axis = batch})
+      throw MixedSamples{"its sequences have their samples along another axis"};
     steps_ = dims[batch_first_ ? 1 : 0];
-    sequences_ = whole_ ? n_.network.reshaped_value(n_.value(0), {0, steps_, dims[2]})
-                        : n_.network.with_samples(x, Placement{.axis = batch});
+    sequences_ = n_.value(0);
+    if (whole_) sequences_ = n_.network.reshaped_value(sequences_, {0, steps_, dims[2]});
   }
 
   /// Returns direction `direction` of the input number `i` [D,...] without its first axis, and with
@@ -216,6 +217,7 @@ class RecurrentNode {
 
   /// Returns the state [N,H] of one direction.
   Value state(Imported& states, std::int64_t direction) {
+    n_.expect(n_.network.rank(states) == 3, "expected initial states of three axes");
     const Placement placement =
         whole_ ? Placement{.whole = true} : Placement{.axis = batch_first_ ? 0u : 1u};
     Value all = n_.network.with_samples(states, placement);

@@ -228,6 +228,40 @@ TEST(RunOnnx, ComputesInTheTypesAndShapesOfTheFile) {
   EXPECT_EQ(results[2].tensor.as<std::int64_t>()[1], 3);
 }
 
+/// Returns an RNN of one step over one sample, x [1,1,2], with the initial state `state`.
+OnnxBytes one_step(const Tensor& state) {
+  OnnxBytes bytes;
+  bytes.input("x", {1, 1, 2}).output("y").initializer("w", counted({1, 3, 2}));
+  bytes.initializer("r", counted({1, 3, 3})).initializer("h", state);
+  const std::int64_t hidden = 3;
+  bytes.node({"RNN", {"x", "w", "r", "", "", "h"}, {"y"}, {{"hidden_size", hidden}}, "rnn"});
+  return bytes;
+}
+
+TEST(RunOnnx, TakesNoStepsOfARecurrentLayerForSamples) {
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "model.onnx").string();
+  write_file(path, one_step(Tensor::zeros(DType::f32, {1, 1, 3})).file());
+  EXPECT_EQ(run_onnx(path, {{"x", counted({1, 4, 2})}})[0].tensor.shape().elements(), 12);
+  EXPECT_NE(refusal(Errc::shape_mismatch,
+                    [&] {
+                      run_onnx(path, {{"x", counted({4, 1, 2})}});
+                    }),
+            "accepted");
+}
+
+TEST(RunOnnx, RefusesInitialStatesOfAnotherRank) {
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "model.onnx").string();
+  for (const Tensor& state : {Tensor({}, {1}), counted({3}), counted({1, 3})}) {
+    write_file(path, one_step(state).file());
+    const std::string text = refusal(Errc::corrupt_file, [&] {
+      run_onnx(path, {{"x", counted({1, 1, 2})}});
+    });
+    EXPECT_NE(text.find("expected initial states of three axes"), std::string::npos) << text;
+  }
+}
+
 // A Squeeze without axes takes away the axis of the samples if there is one.
 TEST(RunOnnx, RefusesAVectorWhereGemmExpectsAMatrix) {
   OnnxBytes bytes;
