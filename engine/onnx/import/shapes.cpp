@@ -173,7 +173,9 @@ Results concat(NodeImport& n) {
     Imported& x = n.input(i);
     n.expect(n.rank(i) == n.rank(0), "expected inputs of as many axes");
     if (is_left_out(n, i, axis)) continue;
-    // with_samples() makes floats.
+    // with_samples() makes floats, which integers that are only moved must not become.
+    if (x.placement && x.placement != placement && n.network.type(x.value).dtype != DType::f32)
+      throw MixedSamples{"its parts have their samples along different axes"};
     is_float = is_float || x.placement != placement || x.is_known() ||
                n.network.type(x.value).dtype == DType::f32;
   }

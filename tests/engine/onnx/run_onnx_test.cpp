@@ -175,6 +175,21 @@ TEST(RunOnnx, JoinsIntegersOfSamplesWithThoseThatAreTheSameForEach) {
   }
 }
 
+TEST(RunOnnx, RoundsNoIntegersThatAreOnlyMoved) {
+  OnnxBytes bytes;
+  bytes.input("x", {1, 3}, DType::i64).output("y").initializer("front", integers({0}));
+  bytes.node({"Unsqueeze", {"x", "front"}, {"u"}});
+  bytes.node({"Transpose", {"u"}, {"t"}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}}});
+  bytes.node({"Concat", {"u", "t"}, {"y"}, {{"axis", std::int64_t{2}}}});
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "model.onnx").string();
+  write_file(path, bytes.file());
+  const std::vector<std::int64_t> x{1, 16'777'217, (std::int64_t{1} << 40) + 1};
+  const Tensor y = run_onnx(path, {{"x", integers(x).reshaped({1, 3})}})[0].tensor;
+  ASSERT_EQ(y.shape().elements(), 6);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(y.as<std::int64_t>()[i], x[i % 3]);
+}
+
 // Only the number of samples is taken from x.
 TEST(FromOnnx, CountsSamplesByAnInputOfAnyTypeAndRank) {
   for (const DType type : {DType::f32, DType::i64, DType::u8, DType::boolean}) {
